@@ -1,0 +1,183 @@
+//! The command line: as typed ([`Args`]), then resolved ([`Task`]).
+
+use crate::failure::Failure;
+use crate::problems::{self, Shipped};
+use crate::statement::Statement;
+use bilo::problem::Overrides;
+use bilo::{Job, Method};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Infers the unknowns of partial differential equations from data.
+#[derive(Debug, Parser)]
+#[command(name = "bilo", version)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Infer the unknowns of a problem
+    Run(RunArgs),
+    /// Show a problem as understood, without running it
+    Check(ProblemArgs),
+    /// List the problems that come with the program
+    List,
+    /// Write a commented problem file to start from
+    New(NewArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ProblemArgs {
+    /// A problem file, or the name of a problem that comes with the program (see `bilo list`)
+    file: PathBuf,
+    /// The set of defaults to start from: paper or fast
+    #[arg(long)]
+    recipe: Option<String>,
+    /// Replace a setting of the file, e.g. --set train.rate=0.01 (may be given several times)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct RunArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// How to solve the problem
+    #[arg(long, default_value = "bilo", value_parser = method())]
+    method: Method,
+    /// Seed of everything random: network, noise, random points
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where the results go [default: runs/NAME-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Print the outcome as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct NewArgs {
+    /// Name of the new problem
+    name: String,
+    /// Start from a problem that comes with the program (see `bilo list`)
+    #[arg(long, value_name = "PROBLEM")]
+    from: Option<String>,
+    /// The file to write, which must not exist [default: NAME.toml]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What is to be done, with nothing left to look up.
+pub(crate) enum Task {
+    Run(RunTask),
+    Check { statement: Statement, overrides: Overrides },
+    List,
+    New(NewTask),
+}
+
+pub(crate) struct RunTask {
+    pub(crate) statement: Statement,
+    pub(crate) overrides: Overrides,
+    pub(crate) job: Job,
+    /// None for the default folder, which needs the name that the problem gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) progress: bool,
+}
+
+pub(crate) struct NewTask {
+    pub(crate) name: String,
+    pub(crate) from: Option<&'static Shipped>,
+    pub(crate) out: PathBuf,
+}
+
+impl Args {
+    /// Finds and reads the problem that was named.
+    pub(crate) fn resolve(self) -> Result<Task, Failure> {
+        match self.command {
+            Command::Run(args) => args.resolve().map(Task::Run),
+            Command::Check(args) => {
+                let (statement, overrides) = args.resolve()?;
+                Ok(Task::Check { statement, overrides })
+            }
+            Command::List => Ok(Task::List),
+            Command::New(args) => args.resolve().map(Task::New),
+        }
+    }
+}
+
+impl ProblemArgs {
+    fn resolve(self) -> Result<(Statement, Overrides), Failure> {
+        let overrides = Overrides { recipe: self.recipe, set: self.set };
+        Ok((Statement::find(&self.file)?, overrides))
+    }
+}
+
+impl RunArgs {
+    fn resolve(self) -> Result<RunTask, Failure> {
+        let (statement, overrides) = self.problem.resolve()?;
+        let threads = self.threads.map(NonZeroUsize::get);
+        Ok(RunTask {
+            statement,
+            overrides,
+            job: Job { seed: self.seed, threads, method: self.method },
+            out: self.out,
+            json: self.json,
+            progress: !self.json && !self.quiet,
+        })
+    }
+}
+
+impl NewArgs {
+    fn resolve(self) -> Result<NewTask, Failure> {
+        let from = self.from.as_deref().map(problems::named).transpose()?;
+        let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{}.toml", self.name)));
+        Ok(NewTask { name: self.name, from, out })
+    }
+}
+
+/// Lets clap list the methods in the help and in its error.
+fn method() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::names()).try_map(|name| name.parse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn json_and_quiet_turn_progress_off() {
+        for (flag, progress) in [(None, true), (Some("--json"), false), (Some("--quiet"), false)] {
+            let typed = ["bilo", "run", "fisher-kpp"].into_iter().chain(flag);
+            let Ok(Task::Run(task)) = Args::parse_from(typed).resolve() else {
+                panic!("not a run");
+            };
+            assert_eq!(task.progress, progress, "{flag:?}");
+        }
+    }
+
+    #[test]
+    fn zero_threads_and_unknown_methods_are_usage_errors() {
+        for wrong in [["--threads", "0"], ["--method", "magic"], ["--seed", "-1"]] {
+            let typed = ["bilo", "run", "fisher-kpp"].into_iter().chain(wrong);
+            assert!(Args::try_parse_from(typed).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What can go wrong: the library's errors and the program's own, shown alike.
+
+use bilo::diagnostic::{Diagnostic, Origin};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Why the program cannot do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure(Diagnostic);
+
+impl From<bilo::Error> for Failure {
+    fn from(error: bilo::Error) -> Self {
+        match error {
+            bilo::Error::Input(diagnostic) => Failure(*diagnostic),
+            other => Failure::new(other.to_string()),
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure(Diagnostic::new(message, Origin::none()))
+    }
+
+    /// The same with a way out.
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Failure(self.0.help(help))
+    }
+
+    /// For `map_err`: a file or folder that could not be read, written, ...
+    pub(crate) fn file<E: Display>(verb: &str, path: &Path) -> impl FnOnce(E) -> Self {
+        move |error| Failure::new(format!("cannot {verb} `{}`: {error}", path.display()))
+    }
+
+    /// In rustc's style.
+    pub(crate) fn render(&self, colour: bool) -> String {
+        self.0.render(colour)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colour_brings_escapes() {
+        let failure = Failure::new("no such thing").help("try another");
+        assert_eq!(failure.render(false), "error: no such thing\n |\n = help: try another");
+        assert!(failure.render(true).contains("\x1b["));
+    }
+}

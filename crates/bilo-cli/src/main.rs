@@ -1,0 +1,44 @@
+//! The program `bilo`: infers the unknowns of PDEs stated in TOML files.
+//!
+//! What was typed ([`args`]) becomes a resolved task, and one match runs it. This crate is the only
+//! place that prints; everything it prints or writes is made from the library's
+//! [`Outcome`](bilo::outcome::Outcome) in [`report`].
+
+mod args;
+mod check;
+mod failure;
+mod folder;
+mod interrupt;
+mod new;
+mod output;
+mod problems;
+mod progress;
+mod report;
+mod rerun;
+mod run;
+mod settings;
+mod statement;
+
+use args::{Args, Task};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match Args::parse().resolve().and_then(perform) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: Task) -> Result<(), Failure> {
+    match task {
+        Task::Run(task) => run::run(&task),
+        Task::Check { statement, overrides } => check::check(&statement, &overrides),
+        Task::List => problems::list(),
+        Task::New(task) => new::new(&task),
+    }
+}

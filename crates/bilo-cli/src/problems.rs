@@ -1,0 +1,86 @@
+//! The problems that come with the program.
+
+use crate::failure::Failure;
+use crate::output;
+use bilo::problem::{Overrides, Problem};
+use std::fmt::Write;
+use std::path::Path;
+
+/// A problem file inside the program.
+#[derive(Debug)]
+pub(crate) struct Shipped {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(Shipped { name: $name, text: include_str!(concat!("../../../problems/", $name, ".toml")) }),*]
+    };
+}
+
+/// All of them, from the paper's first experiment on.
+pub(crate) const SHIPPED: &[Shipped] = shipped![
+    "fisher-kpp",
+    "bpn-toy",
+    "bpn-toy-soft",
+    "poisson-scalar",
+    "advection-diffusion",
+    "two-species",
+];
+
+/// The one of that name, if there is one.
+pub(crate) fn find(name: &str) -> Option<&'static Shipped> {
+    SHIPPED.iter().find(|shipped| shipped.name == name)
+}
+
+/// The one of that name, or an error that says which there are.
+pub(crate) fn named(name: &str) -> Result<&'static Shipped, Failure> {
+    find(name).ok_or_else(|| {
+        Failure::new(format!("no problem `{name}` comes with the program")).help(suggestion(name))
+    })
+}
+
+/// What a name that is not there may have meant.
+pub(crate) fn suggestion(name: &str) -> String {
+    let likeness = |shipped: &&Shipped| strsim::jaro_winkler(shipped.name, name);
+    match SHIPPED.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))) {
+        Some(nearest) if likeness(&nearest) > 0.8 => format!("did you mean `{}`?", nearest.name),
+        _ => "`bilo list` shows the problems that come with the program".to_string(),
+    }
+}
+
+/// Prints names and what they are about.
+pub(crate) fn list() -> Result<(), Failure> {
+    let width = SHIPPED.iter().map(|shipped| shipped.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Shipped { name, text: toml } in SHIPPED {
+        let problem = Problem::from_toml(name, toml, Path::new(""), &Overrides::default())?;
+        let _ = writeln!(text, "{name:width$}  {}", problem.about);
+    }
+    output::say(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_problem_is_valid_under_both_recipes_and_knows_its_name() {
+        for shipped in SHIPPED {
+            for recipe in ["paper", "fast"] {
+                let overrides = Overrides { recipe: Some(recipe.to_string()), set: vec![] };
+                let problem = Problem::from_toml(shipped.name, shipped.text, Path::new(""), &overrides)
+                    .unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(problem.name, shipped.name);
+                assert_ne!(problem.about, "");
+            }
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_name_is_recognised() {
+        assert_eq!(suggestion("fisher-kp"), "did you mean `fisher-kpp`?");
+        assert!(suggestion("zzz").contains("bilo list"));
+    }
+}

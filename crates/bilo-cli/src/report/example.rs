@@ -1,0 +1,37 @@
+//! An outcome for tests.
+
+use bilo::outcome::{Field, Fields, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+
+/// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
+pub(crate) fn outcome() -> Outcome {
+    let unknown = |name: &str, unit: Option<&str>, guess, estimate, truth| ScalarOutcome {
+        name: name.into(),
+        unit: unit.map(String::from),
+        guess,
+        estimate,
+        truth,
+    };
+    Outcome {
+        problem: "rod".into(),
+        method: "bilo".into(),
+        recipe: "fast".into(),
+        seed: 7,
+        device: "cpu".into(),
+        precision: "f32".into(),
+        stop: Stop::Steps,
+        unknowns: vec![
+            unknown("k", Some("cm^2/s"), 1.0, 2.02, Some(2.0)),
+            unknown("a", None, 0.1, 0.25, None),
+        ],
+        states: vec![StateOutcome { name: "u".into(), relative_l2_vs_classical: Some(1e-3) }],
+        losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
+        pretrain_steps: 10,
+        train_steps: 20,
+        seconds: Seconds { total: 3.5, pretrain: 1.0, train: 2.0, per_step: 0.1 },
+        fields: Fields {
+            axes: vec![("x".into(), vec![0.0, 0.5, 1.0]), ("t".into(), vec![0.0, 1.0])],
+            arrays: vec![Field { name: "u_network".into(), values: vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1] }],
+        },
+        classical_failure: None,
+    }
+}

@@ -1,0 +1,103 @@
+//! `outcome.json`: for programs. Keys are added by later versions, never renamed.
+
+use bilo::outcome::{Outcome, ScalarOutcome};
+use serde_json::{Map, Value, json};
+
+/// The outcome as JSON, keys in this order; numbers that are not finite become null.
+pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
+    let value = json!({
+        "problem": outcome.problem,
+        "method": outcome.method,
+        "recipe": outcome.recipe,
+        "seed": outcome.seed,
+        "device": outcome.device,
+        "precision": outcome.precision,
+        "stop": outcome.stop.name(),
+        "unknowns": map(&outcome.unknowns, |unknown| (&unknown.name, scalar(unknown))),
+        "states": map(&outcome.states, |state| {
+            (&state.name, json!({ "relative_l2_vs_classical": state.relative_l2_vs_classical }))
+        }),
+        "losses": map(&outcome.losses, |(name, loss)| (name, json!(loss))),
+        "steps": { "pretrain": outcome.pretrain_steps, "train": outcome.train_steps },
+        "seconds": {
+            "total": outcome.seconds.total,
+            "pretrain": outcome.seconds.pretrain,
+            "train": outcome.seconds.train,
+            "per_step": outcome.seconds.per_step,
+        },
+        "peak_memory_bytes": peak_memory,
+    });
+    format!("{value:#}\n")
+}
+
+fn scalar(unknown: &ScalarOutcome) -> Value {
+    json!({
+        "kind": "scalar",
+        "guess": unknown.guess,
+        "estimate": unknown.estimate,
+        "truth": unknown.truth,
+        "relative_error": unknown.relative_error(),
+    })
+}
+
+/// An object that keeps the order of the list.
+fn map<'a, T>(list: &'a [T], entry: impl Fn(&'a T) -> (&'a String, Value)) -> Map<String, Value> {
+    list.iter().map(entry).map(|(name, value)| (name.clone(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn shape_order_and_nulls() {
+        let expected = r#"{
+  "problem": "rod",
+  "method": "bilo",
+  "recipe": "fast",
+  "seed": 7,
+  "device": "cpu",
+  "precision": "f32",
+  "stop": "steps",
+  "unknowns": {
+    "k": {
+      "kind": "scalar",
+      "guess": 1.0,
+      "estimate": 2.02,
+      "truth": 2.0,
+      "relative_error": 0.010000000000000009
+    },
+    "a": {
+      "kind": "scalar",
+      "guess": 0.1,
+      "estimate": 0.25,
+      "truth": null,
+      "relative_error": null
+    }
+  },
+  "states": {
+    "u": {
+      "relative_l2_vs_classical": 0.001
+    }
+  },
+  "losses": {
+    "residual": 0.0001,
+    "data": null
+  },
+  "steps": {
+    "pretrain": 10,
+    "train": 20
+  },
+  "seconds": {
+    "total": 3.5,
+    "pretrain": 1.0,
+    "train": 2.0,
+    "per_step": 0.1
+  },
+  "peak_memory_bytes": 1048576
+}
+"#;
+        assert_eq!(render(&example::outcome(), Some(1 << 20)), expected);
+    }
+}

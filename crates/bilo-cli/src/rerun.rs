@@ -1,0 +1,220 @@
+//! The `problem.toml` of a run folder: runs again to the same result, wherever the folder is moved.
+//!
+//! Data files are copied beside it rather than named by absolute paths: a run folder that is
+//! archived or sent to someone still runs, and data that change later do not change its past.
+
+use crate::failure::Failure;
+use crate::settings;
+use crate::statement::Statement;
+use bilo::Job;
+use bilo::problem::{Overrides, Problem};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
+
+/// Starts the lines that this module writes, so that a run of a run's file replaces them.
+const REMARK: &str = "#: ";
+
+/// Tables whose entries may name a file, and where in an entry.
+const FILES: [(&str, &[&str]); 3] =
+    [("equation", &["points"]), ("observation", &["data"]), ("observation", &["data", "synthetic"])];
+
+/// What is needed to run again, in memory: the run folder may be the one that the problem was read
+/// from, and is emptied before it is filled.
+pub(crate) struct Rerun {
+    text: String,
+    /// Path inside the run folder, and content.
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Rerun {
+    pub(crate) fn of(
+        statement: &Statement,
+        overrides: &Overrides,
+        problem: &Problem,
+        job: &Job,
+    ) -> Result<Self, Failure> {
+        let unremarked: String =
+            statement.text.split_inclusive('\n').filter(|line| !line.starts_with(REMARK)).collect();
+        let mut document: DocumentMut = unremarked
+            .parse()
+            .map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))?;
+        apply(&mut document, overrides)?;
+        let files = take_files(&mut document, &statement.folder)?;
+        Ok(Rerun { text: remarked(&document.to_string(), overrides, problem, job), files })
+    }
+
+    pub(crate) fn write(&self, problem_file: &Path) -> Result<(), Failure> {
+        let folder = problem_file.parent().unwrap_or(Path::new(""));
+        for (name, content) in &self.files {
+            let path = folder.join(name);
+            let above = path.parent().unwrap_or(folder);
+            fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
+            fs::write(&path, content).map_err(Failure::file("write", &path))?;
+        }
+        fs::write(problem_file, &self.text).map_err(Failure::file("write", problem_file))
+    }
+}
+
+/// Writes the command line's settings into the file.
+fn apply(document: &mut DocumentMut, overrides: &Overrides) -> Result<(), Failure> {
+    let recipe = overrides.recipe.as_ref().map(|recipe| format!("train.recipe={recipe}"));
+    let arguments: Vec<&String> = overrides.set.iter().chain(&recipe).collect();
+    for argument in &arguments {
+        drop_from_recipes(document, argument);
+    }
+    for argument in arguments {
+        set(document, argument).ok_or_else(|| {
+            Failure::new(format!("`--set {argument}` cannot be written into the problem file"))
+        })?;
+    }
+    Ok(())
+}
+
+/// The command line wins over `[train.fast]` and its like, which win over `[train]`.
+fn drop_from_recipes(document: &mut DocumentMut, argument: &str) {
+    let keys = argument.split_once('=').and_then(|(keys, _)| Key::parse(keys).ok());
+    let Some([table, key]) = keys.as_deref() else {
+        return;
+    };
+    for recipe in ["paper", "fast"] {
+        let of_recipe = document.get_mut(table.get()).and_then(|item| item.get_mut(recipe));
+        if let Some(settings) = of_recipe.and_then(Item::as_table_like_mut) {
+            settings.remove(key.get());
+        }
+    }
+}
+
+fn set(document: &mut DocumentMut, argument: &str) -> Option<()> {
+    let (keys, value) = argument.split_once('=')?;
+    let keys = Key::parse(keys).ok()?;
+    let (last, above) = keys.split_last()?;
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut inline = false;
+    for key in above {
+        let missing = if inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) };
+        let item = table.entry(key.get()).or_insert(missing);
+        inline = item.is_inline_table();
+        table = item.as_table_like_mut()?;
+    }
+    // As when the problem is read, what is no TOML value is a bare word.
+    let mut value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
+    if let Some(former) = table.get(last.get()).and_then(Item::as_value) {
+        *value.decor_mut() = former.decor().clone();
+    }
+    table.insert(last.get(), Item::Value(value));
+    Some(())
+}
+
+/// Reads the data files and names them by where they will lie in the run folder:
+/// `data/<equation or observation>/<file>`, names that cannot collide.
+fn take_files(document: &mut DocumentMut, folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+    let mut files = Vec::new();
+    for (kind, place) in FILES {
+        let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
+            continue;
+        };
+        for (owner, entry) in entries.iter_mut() {
+            let Some(named) = file_in(entry, place) else {
+                continue;
+            };
+            let Some(name) = named.as_str().map(PathBuf::from) else {
+                continue;
+            };
+            let source = folder.join(&name);
+            let content = fs::read(&source).map_err(Failure::file("read", &source))?;
+            let base = name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned();
+            // Slashes on every system: the path is written into the file.
+            let kept = format!("data/{}/{base}", owner.get());
+            let decor = named.decor().clone();
+            *named = Value::from(&kept);
+            *named.decor_mut() = decor;
+            files.push((PathBuf::from(kept), content));
+        }
+    }
+    Ok(files)
+}
+
+fn file_in<'a>(entry: &'a mut Item, place: &[&str]) -> Option<&'a mut Value> {
+    let mut item = entry;
+    for key in place {
+        item = item.as_table_like_mut()?.get_mut(key)?;
+    }
+    item.as_table_like_mut()?.get_mut("file")?.as_value_mut()
+}
+
+/// Adds how to repeat the run above, and the settings in force below.
+fn remarked(text: &str, overrides: &Overrides, problem: &Problem, job: &Job) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut above = format!("A run of bilo {version}. Again: bilo run problem.toml --seed {}\n", job.seed);
+    let recipe = overrides.recipe.iter().map(|recipe| format!(" --recipe {recipe}"));
+    let given: String = recipe.chain(overrides.set.iter().map(|set| format!(" --set {set}"))).collect();
+    if !given.is_empty() {
+        above += &format!("Contains what the command line said:{given}\n");
+    }
+    let below = format!("In force, defaults included:\n{}", settings::in_force(problem));
+    let remark = |text: &str| text.lines().map(|line| format!("{REMARK}{line}\n")).collect::<String>();
+    let gap = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{}{text}{gap}{}", remark(&above), remark(&below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(toml: &str, set: &[&str]) -> String {
+        let mut document: DocumentMut = toml.parse().unwrap();
+        let overrides =
+            Overrides { recipe: Some("paper".into()), set: set.iter().map(|s| s.to_string()).collect() };
+        apply(&mut document, &overrides).unwrap();
+        document.to_string()
+    }
+
+    #[test]
+    fn settings_of_the_command_line_replace_those_of_the_file_and_leave_the_rest() {
+        let toml = "name = \"a\" # mine\n[train]\nrate = 1.0 # slow\n[observation.p]\ndata = { synthetic = { noise = 0.0 } }\n";
+        let expected = "name = \"a\" # mine\n[train]\nrate = 0.5 # slow\nrecipe = \"paper\"\n[observation.p]\ndata = { synthetic = { noise = 0.1 } }\n";
+        assert_eq!(edited(toml, &["train.rate=0.5", "observation.p.data.synthetic.noise = 0.1"]), expected);
+    }
+
+    #[test]
+    fn missing_tables_are_made_and_bare_words_are_strings() {
+        let text =
+            edited("name = \"a\"\n", &["network.activation=sin", "observation.p.data={ file = 'x.csv' }"]);
+        let document: DocumentMut = text.parse().unwrap();
+        assert_eq!(document["network"]["activation"].as_str(), Some("sin"));
+        assert_eq!(document["observation"]["p"]["data"]["file"].as_str(), Some("x.csv"));
+        assert_eq!(document["train"]["recipe"].as_str(), Some("paper"));
+    }
+
+    #[test]
+    fn settings_of_the_command_line_win_over_those_of_a_recipe() {
+        let text = edited("[train]\n[train.paper]\nrate = 1.0\nsteps = 3\n", &["train.rate=0.5"]);
+        let document: DocumentMut = text.parse().unwrap();
+        assert_eq!(document["train"]["rate"].as_float(), Some(0.5));
+        assert!(document["train"]["paper"].get("rate").is_none());
+        assert_eq!(document["train"]["paper"]["steps"].as_integer(), Some(3));
+    }
+
+    #[test]
+    fn a_key_inside_an_inline_table_is_made_inline() {
+        let text = edited("points = { grid = { x = 3 } }\n", &["points.at.t=1.0"]);
+        let document: DocumentMut = text.parse().unwrap();
+        assert_eq!(document["points"]["at"]["t"].as_float(), Some(1.0));
+    }
+
+    #[test]
+    fn data_files_are_taken_along_under_names_that_cannot_collide() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        fs::write(folder.path().join("p.csv"), "one").unwrap();
+        fs::write(folder.path().join("sub/p.csv"), "two").unwrap();
+        let toml = "[equation.e]\npoints = { file = \"p.csv\" }\n[observation.o]\ndata = { file = \"sub/p.csv\" } # kept\n";
+        let mut document: DocumentMut = toml.parse().unwrap();
+        let files = take_files(&mut document, folder.path()).unwrap();
+        let expected = "[equation.e]\npoints = { file = \"data/e/p.csv\" }\n[observation.o]\ndata = { file = \"data/o/p.csv\" } # kept\n";
+        assert_eq!(document.to_string(), expected);
+        assert_eq!(files[0], (PathBuf::from("data/e/p.csv"), b"one".to_vec()));
+        assert_eq!(files[1], (PathBuf::from("data/o/p.csv"), b"two".to_vec()));
+    }
+}

@@ -1,0 +1,115 @@
+//! The settings in force in a run, defaults included, in the letters of a problem file.
+
+use bilo::problem::{Levels, NetworkChoice, Problem, Training};
+use std::fmt::{Debug, Write};
+
+/// `[network]`, `[train]` and `[classical]` with every key.
+pub(crate) fn in_force(problem: &Problem) -> String {
+    let mut text = network(&problem.network);
+    text += &train(&problem.training);
+    let _ = write!(
+        text,
+        "[classical]\ncells = {}\nsteps = {}\n",
+        problem.classical.cells, problem.classical.steps
+    );
+    text
+}
+
+fn network(choice: &NetworkChoice) -> String {
+    let NetworkChoice { width, layers, activation, fourier, residual, modified, separate } = choice;
+    let mut text =
+        format!("[network]\nwidth = {width}\nlayers = {layers}\nactivation = {}\n", word(activation));
+    if let Some((features, scale)) = fourier {
+        let _ = writeln!(text, "fourier = {{ features = {features}, scale = {scale:?} }}");
+    }
+    let _ = write!(text, "residual = {residual}\nmodified = {modified}\nseparate = {separate}\n");
+    text
+}
+
+fn train(training: &Training) -> String {
+    let mut lines = vec![
+        format!("recipe = {}", word(&training.recipe)),
+        format!("precision = {}", word(&training.precision)),
+    ];
+    match training.levels {
+        Levels::Simultaneous => lines.push("levels = \"simultaneous\"".to_string()),
+        Levels::Alternating { tolerance, max_lower } => lines.extend([
+            "levels = \"alternating\"".to_string(),
+            format!("lower-tolerance = {tolerance:?}"),
+            format!("max-lower-steps = {max_lower}"),
+        ]),
+    }
+    lines.extend([
+        format!("optimiser = {}", word(&training.optimiser)),
+        format!("schedule = {}", word(&training.schedule)),
+        format!("pretrain-steps = {}", training.pretrain_steps),
+        format!("train-steps = {}", training.train_steps),
+        format!("rate = {:?}", training.rate),
+        format!("theta-rate = {:?}", training.theta_rate),
+        format!("rgrad-weight = {:?}", training.rgrad_weight),
+        format!("pretrain-on-solution = {}", training.pretrain_on_solution),
+        format!("settle-tolerance = {:?}", training.settle_tolerance),
+        format!("settle-steps = {}", training.settle_steps),
+        format!("record-every = {}", training.record_every),
+    ]);
+    lines.extend(training.time_limit.map(|seconds| format!("time-limit = {seconds:?}")));
+    format!("[train]\n{}\n", lines.join("\n"))
+}
+
+/// The choices of a problem file are the variants' names in small letters.
+fn word(choice: &impl Debug) -> String {
+    format!("{:?}", format!("{choice:?}").to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bilo::problem::Overrides;
+    use std::path::Path;
+
+    const STATEMENT: &str = r#"
+        name = "decay"
+        about = "Rate of decay"
+        [coordinates]
+        t = { range = [0.0, 1.0], time = true }
+        [unknown.k]
+        guess = 1.0
+        truth = 2.0
+        [state.u]
+        form = "1 + net*t"
+        [equation.decay]
+        residual = "u_t + k*u"
+        points = { grid = { t = 11 } }
+        [observation.amount]
+        value = "u"
+        data = { synthetic = { grid = { t = 11 }, noise = 0.0 } }
+    "#;
+
+    fn read(text: &str, set: &[&str]) -> Problem {
+        let overrides = Overrides { recipe: None, set: set.iter().map(|s| s.to_string()).collect() };
+        Problem::from_toml("decay.toml", text, Path::new(""), &overrides)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn read_back_they_are_the_same_settings() {
+        let unusual = [
+            "train.levels=alternating",
+            "train.lower-tolerance=1e-7",
+            "train.max-lower-steps=7",
+            "train.precision=f64",
+            "train.schedule=constant",
+            "train.time-limit=60.0",
+            "train.rate=0.0123",
+            "network.activation=sin",
+            "network.fourier={ features = 16, scale = 2.0 }",
+            "network.residual=true",
+            "classical.cells=100",
+        ];
+        for set in [&["train.recipe=fast"][..], &["train.recipe=paper"], &unusual] {
+            let problem = read(STATEMENT, set);
+            let again = read(&format!("{STATEMENT}\n{}", in_force(&problem)), &[]);
+            assert_eq!(again, problem, "{set:?}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A problem file before it is understood: its text and where it came from.
+
+use crate::failure::Failure;
+use crate::problems;
+use bilo::problem::{Overrides, Problem};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The text of a problem file. It is read once, so that what is kept with the results is what ran.
+pub(crate) struct Statement {
+    /// Its name in errors.
+    name: String,
+    pub(crate) text: String,
+    /// Data files are relative to this.
+    pub(crate) folder: PathBuf,
+}
+
+impl Statement {
+    /// Reads a file, or else the shipped problem of that name.
+    pub(crate) fn find(file: &Path) -> Result<Self, Failure> {
+        let shipped = file.to_str().and_then(problems::find);
+        match shipped {
+            Some(shipped) if !file.is_file() => Ok(Statement {
+                name: format!("{} (comes with bilo)", shipped.name),
+                text: shipped.text.to_string(),
+                folder: PathBuf::new(),
+            }),
+            _ => Self::read(file),
+        }
+    }
+
+    fn read(file: &Path) -> Result<Self, Failure> {
+        let text = fs::read_to_string(file).map_err(|error| {
+            let failure = Failure::file("read", file)(error);
+            match file.to_str() {
+                Some(name) if !file.exists() => failure.help(problems::suggestion(name)),
+                _ => failure,
+            }
+        })?;
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Statement { name: file.display().to_string(), text, folder })
+    }
+
+    /// The problem that the text states.
+    pub(crate) fn problem(&self, overrides: &Overrides) -> Result<Problem, Failure> {
+        Ok(Problem::from_toml(&self.name, &self.text, &self.folder, overrides)?)
+    }
+}

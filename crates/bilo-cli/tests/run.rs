@@ -1,0 +1,201 @@
+//! Whole runs of a tiny problem, trained for a few steps.
+
+mod common;
+
+use common::{DECAY, Place};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+/// Everything but what may differ from run to run.
+fn reproducible(outcome: &str) -> Value {
+    let mut value = json(outcome);
+    let object = value.as_object_mut().expect("an object");
+    assert!(object.remove("seconds").is_some() && object.remove("peak_memory_bytes").is_some());
+    value
+}
+
+#[test]
+fn json_has_the_promised_shape_and_nothing_else_is_printed() {
+    let place = Place::with_decay();
+    let said = place.bilo("run decay.toml --json --seed 3").succeeds();
+    assert_eq!(said.stderr, "");
+    assert_eq!(said.stdout, place.read("runs/decay-3/outcome.json"));
+    let outcome = json(&said.stdout);
+    let expected = [
+        "problem",
+        "method",
+        "recipe",
+        "seed",
+        "device",
+        "precision",
+        "stop",
+        "unknowns",
+        "states",
+        "losses",
+        "steps",
+        "seconds",
+        "peak_memory_bytes",
+    ];
+    assert_eq!(keys(&outcome), expected);
+    assert_eq!(outcome["problem"], "decay");
+    assert_eq!(outcome["method"], "bilo");
+    assert_eq!(outcome["recipe"], "fast");
+    assert_eq!(outcome["seed"], 3);
+    assert_eq!(outcome["stop"], "steps");
+    assert_eq!(keys(&outcome["unknowns"]), ["k"]);
+    let k = &outcome["unknowns"]["k"];
+    assert_eq!(keys(k), ["kind", "guess", "estimate", "truth", "relative_error"]);
+    assert_eq!((&k["kind"], &k["guess"], &k["truth"]), (&"scalar".into(), &1.0.into(), &2.0.into()));
+    let (estimate, error) = (k["estimate"].as_f64().unwrap(), k["relative_error"].as_f64().unwrap());
+    // Both are printed to the last digit, so only the rounding of this very expression is left.
+    assert!((error - (estimate - 2.0).abs() / 2.0).abs() < 1e-15);
+    assert_eq!(keys(&outcome["states"]["u"]), ["relative_l2_vs_classical"]);
+    assert_eq!(outcome["steps"], serde_json::json!({ "pretrain": 20, "train": 30 }));
+    assert_eq!(keys(&outcome["seconds"]), ["total", "pretrain", "train", "per_step"]);
+}
+
+#[test]
+fn without_a_truth_it_is_null() {
+    let place = Place::with_decay();
+    place.write("decay.toml", &DECAY.replace("truth = 2.0\n", ""));
+    let outcome = json(&place.bilo("run decay.toml --json").succeeds().stdout);
+    let k = &outcome["unknowns"]["k"];
+    assert!(k["truth"].is_null() && k["relative_error"].is_null() && k["estimate"].is_f64(), "{k}");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing_and_the_seed_something() {
+    let place = Place::with_decay();
+    let run = |arguments: &str| {
+        reproducible(&place.bilo(&format!("run decay.toml --json {arguments}")).succeeds().stdout)
+    };
+    let one = run("--threads 1 --out one");
+    assert_eq!(run("--threads 2 --out two"), one);
+    assert_ne!(run("--seed 1 --out other")["unknowns"], one["unknowns"]);
+    let fields = |name: &str| std::fs::read(place.join(name).join("fields.npz")).unwrap();
+    assert!(fields("one") == fields("two"), "the fields differ");
+}
+
+#[test]
+fn the_table_tells_the_result_and_where_the_files_are() {
+    let place = Place::with_decay();
+    let said = place.bilo("run decay.toml --quiet --out results").succeeds();
+    assert_eq!(said.stderr, "");
+    let first: Vec<&str> = said.stdout.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(first, ["unknown", "guess", "estimate", "truth", "relative", "error"]);
+    for part in ["k [1/s]", "Stopped: all steps were taken.", "Files in results:"] {
+        assert!(said.stdout.contains(part), "no `{part}` in\n{}", said.stdout);
+    }
+    for name in ["problem.toml", "history.csv", "fields.npz", "outcome.json"] {
+        assert!(place.join("results").join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn the_history_has_the_kept_steps_and_starts_at_the_guess() {
+    let place = Place::with_decay();
+    place.bilo("run decay.toml --json --out out").succeeds();
+    let history = place.read("out/history.csv");
+    let mut lines = history.lines();
+    let header = lines.next().unwrap();
+    assert!(header.starts_with("phase,step,seconds,") && header.ends_with(",k"), "{header}");
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let steps: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[1])).collect();
+    let phase = |name: &'static str, steps: &[&'static str]| {
+        steps.iter().map(|step| (name, *step)).collect::<Vec<_>>()
+    };
+    let expected = [phase("pretrain", &["1", "10", "20"]), phase("train", &["1", "10", "20", "30"])].concat();
+    assert_eq!(steps, expected);
+    let columns = header.split(',').count();
+    assert!(rows.iter().all(|row| row.len() == columns), "{history}");
+    assert_eq!(rows[3][columns - 1], "1.0", "training starts at the guess");
+}
+
+#[test]
+fn the_kept_problem_file_runs_again_to_the_same_outcome_wherever_it_lies() {
+    let place = Place::with_decay();
+    let arguments =
+        "--recipe paper --set train.pretrain-steps=15 --set train.train-steps=25 --set train.optimiser=adam";
+    place.bilo(&format!("run decay.toml --json --seed 5 --out first {arguments}")).succeeds();
+    let kept = place.read("first/problem.toml");
+    assert!(kept.contains("# measured") && kept.contains("train-steps = 25"), "{kept}");
+    // Moved away from its data, which are then changed.
+    std::fs::rename(place.join("first"), place.join("moved")).unwrap();
+    place.write("amount.csv", "t,value\n0.5,1.0\n");
+    place.bilo("run moved/problem.toml --json --seed 5 --out second").succeeds();
+    let [first, second] =
+        ["moved", "second"].map(|name| reproducible(&place.read(&format!("{name}/outcome.json"))));
+    assert_eq!(first, second);
+    assert_eq!((&first["recipe"], &first["steps"]["train"]), (&"paper".into(), &25.into()));
+}
+
+#[test]
+fn a_run_can_be_repeated_in_its_own_folder() {
+    let place = Place::with_decay();
+    let first = reproducible(&place.bilo("run decay.toml --json --out out").succeeds().stdout);
+    let second = reproducible(&place.bilo("run out/problem.toml --json --out out").succeeds().stdout);
+    assert_eq!(first, second);
+    let kept = place.read("out/problem.toml");
+    assert_eq!(kept.matches("A run of bilo").count(), 1, "{kept}");
+}
+
+#[test]
+fn a_folder_that_is_no_former_run_is_left_alone() {
+    let place = Place::with_decay();
+    std::fs::create_dir(place.join("mine")).unwrap();
+    place.write("mine/problem.toml", "precious");
+    let said = place.bilo("run decay.toml --out mine").fails(1);
+    assert!(
+        said.stderr.starts_with("error: `mine` exists and is not the folder of a former run"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(place.read("mine/problem.toml"), "precious");
+    assert_eq!(std::fs::read_dir(place.join("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn divergence_writes_the_files_and_fails() {
+    let place = Place::with_decay();
+    let said = place
+        .bilo("run decay.toml --json --out out --set train.rate=1e30 --set train.theta-rate=1e30")
+        .fails(1);
+    assert_eq!(json(&said.stdout)["stop"], "diverged");
+    assert!(said.stderr.starts_with("error: training diverged"), "{}", said.stderr);
+    assert!(said.stderr.contains("train.rate"), "{}", said.stderr);
+    assert_eq!(place.read("out/outcome.json"), said.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_run_and_keeps_the_results() {
+    use std::process::{Command, Stdio};
+    let place = Place::with_decay();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bilo"))
+        .args(["run", "decay.toml", "--json", "--out", "out"])
+        .args(["--set", "train.train-steps=100000000", "--set", "train.settle-tolerance=0"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Wait until it trains, however long that takes.
+    let trains =
+        || std::fs::read_to_string(place.join("out/history.csv")).is_ok_and(|text| text.contains("\ntrain,"));
+    while !trains() {
+        assert!(child.try_wait().unwrap().is_none(), "ended before it trained");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let outcome = json(std::str::from_utf8(&output.stdout).unwrap());
+    assert_eq!(outcome["stop"], "interrupted");
+    assert_eq!(outcome, json(&place.read("out/outcome.json")));
+}

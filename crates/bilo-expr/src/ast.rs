@@ -1,0 +1,102 @@
+//! What was written, with spans.
+
+use crate::error::Span;
+use crate::functions::RESERVED;
+use crate::ops::Comparison;
+
+/// A parsed expression.
+///
+/// The tree lies in one flat list, operands before the operators that use them and the root last, so that walking or
+/// dropping even a very long chain of operators needs no deep recursion.
+#[derive(Clone, Debug)]
+pub struct Ast {
+    pub(crate) text: String,
+    pub(crate) nodes: Vec<AstNode>,
+}
+
+/// The position of a node in [`Ast::nodes`].
+pub type NodeId = usize;
+
+/// One node of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AstNode {
+    /// What it is.
+    pub kind: AstKind,
+    /// Where it stands in the text, with the parentheses around it.
+    pub span: Span,
+}
+
+/// The kinds of nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AstKind {
+    /// A literal number.
+    Number(f64),
+    /// A name: a variable, a constant, or a derivative such as `u_xx`.
+    Name(String),
+    /// `-a`
+    Negate(NodeId),
+    /// `not a`
+    Not(NodeId),
+    /// `a op b`
+    Binary(Operator, NodeId, NodeId),
+    /// `name(a, b, ..)`
+    Call(String, Vec<NodeId>),
+    /// `d(a, x, y, ..)`: what is differentiated, and by which variables
+    Derivative(NodeId, Vec<(String, Span)>),
+}
+
+/// The infix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a*b`
+    Mul,
+    /// `a/b`
+    Div,
+    /// `a^b`
+    Pow,
+    /// `a < b` and the like
+    Compare(Comparison),
+    /// `a and b`
+    And,
+    /// `a or b`
+    Or,
+}
+
+impl Ast {
+    /// All nodes, operands first.
+    pub fn nodes(&self) -> &[AstNode] {
+        &self.nodes
+    }
+
+    /// The node that is the whole expression.
+    pub fn root(&self) -> NodeId {
+        self.nodes.len() - 1
+    }
+
+    /// The names used, as written (`u_xx` stays `u_xx`) and in the order of the text; functions and constants are left out.
+    pub fn names(&self) -> Vec<(&str, Span)> {
+        let mut names = Vec::new();
+        for node in &self.nodes {
+            match &node.kind {
+                AstKind::Name(name) if !RESERVED.contains(&name.as_str()) => {
+                    names.push((name.as_str(), node.span));
+                }
+                AstKind::Derivative(_, by) => {
+                    names.extend(by.iter().map(|(name, span)| (name.as_str(), *span)));
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// The text under a node, for messages.
+    pub(crate) fn source(&self, id: NodeId) -> &str {
+        let span = self.nodes[id].span;
+        &self.text[span.start..span.end]
+    }
+}

@@ -1,0 +1,228 @@
+//! Tokens to tree: a Pratt parser.
+
+use crate::ast::{Ast, AstKind, AstNode, NodeId, Operator};
+use crate::error::{ExprError, Span};
+use crate::lexer::{Lexeme, Lexer, Token};
+
+/// Parentheses, calls, signs and `^` nest no deeper than this: each level is a recursion of the parser.
+const MAX_DEPTH: usize = 256;
+
+// How tightly operators bind. `^` binds tighter than a sign on its left and takes one on its right.
+const LOOSEST: u8 = 0;
+const OR: u8 = 1;
+const AND: u8 = 2;
+const COMPARE: u8 = 3;
+const SUM: u8 = 4;
+const PRODUCT: u8 = 5;
+const SIGN: u8 = 6;
+const POWER: u8 = 7;
+
+/// Parses the text of one expression.
+///
+/// Names are not looked up here: that is the business of [`lower`](crate::lower).
+pub fn parse(text: &str) -> Result<Ast, ExprError> {
+    let mut lexer = Lexer::new(text);
+    let current = lexer.next()?;
+    let mut parser = Parser { lexer, current, nodes: Vec::new(), depth: 0 };
+    if current.token == Token::End {
+        return Err(ExprError::new(current.span, "the expression is empty"));
+    }
+    parser.expression(LOOSEST)?;
+    match parser.current.token {
+        Token::End => Ok(Ast { text: text.to_string(), nodes: parser.nodes }),
+        Token::Close => Err(parser.error_here("this `)` closes nothing")),
+        _ => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+struct Parser<'t> {
+    lexer: Lexer<'t>,
+    current: Lexeme,
+    nodes: Vec<AstNode>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    /// An operand and all infix operators after it that bind more tightly than `loosest`.
+    fn expression(&mut self, loosest: u8) -> Result<NodeId, ExprError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
+            return Err(self.error_here(message));
+        }
+        let first = self.current.span;
+        let mut left = self.operand()?;
+        while let Some((operator, strength)) = infix(self.current.token) {
+            if strength <= loosest {
+                break;
+            }
+            self.advance()?;
+            // Right associative: the right operand may hold another `^`.
+            let right_loosest = if strength == POWER { SIGN } else { strength };
+            let right = self.expression(right_loosest)?;
+            self.forbid_chained_comparison(operator)?;
+            let span = first.to(self.nodes[right].span);
+            left = self.push(AstKind::Binary(operator, left, right), span);
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<NodeId, ExprError> {
+        let lexeme = self.current;
+        let node = match lexeme.token {
+            Token::Number(value) => {
+                self.advance()?;
+                self.push(AstKind::Number(value), lexeme.span)
+            }
+            Token::Name => self.name_or_call()?,
+            Token::Open => self.parenthesised()?,
+            Token::Plus => {
+                self.advance()?;
+                self.expression(SIGN)?
+            }
+            Token::Minus => {
+                self.advance()?;
+                let operand = self.expression(SIGN)?;
+                self.push_prefix(AstKind::Negate(operand), lexeme.span, operand)
+            }
+            Token::Not => {
+                self.advance()?;
+                let operand = self.expression(AND)?;
+                self.push_prefix(AstKind::Not(operand), lexeme.span, operand)
+            }
+            Token::End => {
+                let message = "the expression ends where a value should follow";
+                return Err(self.error_here(message));
+            }
+            _ => return Err(self.unexpected("a value")),
+        };
+        self.forbid_juxtaposition(node)?;
+        Ok(node)
+    }
+
+    fn parenthesised(&mut self) -> Result<NodeId, ExprError> {
+        let open = self.advance()?;
+        let inner = self.expression(LOOSEST)?;
+        let close = self.close(open)?;
+        self.nodes[inner].span = open.to(close);
+        Ok(inner)
+    }
+
+    fn name_or_call(&mut self) -> Result<NodeId, ExprError> {
+        let span = self.advance()?;
+        let name = self.lexer.text(span).to_string();
+        if self.current.token != Token::Open {
+            return Ok(self.push(AstKind::Name(name), span));
+        }
+        let open = self.advance()?;
+        if name == "d" {
+            return self.derivative(span, open);
+        }
+        let mut arguments = Vec::new();
+        if self.current.token != Token::Close {
+            arguments.push(self.expression(LOOSEST)?);
+            while self.current.token == Token::Comma {
+                self.advance()?;
+                arguments.push(self.expression(LOOSEST)?);
+            }
+        }
+        let close = self.close(open)?;
+        Ok(self.push(AstKind::Call(name, arguments), span.to(close)))
+    }
+
+    /// The rest of `d(expression, x, y, ..)`.
+    fn derivative(&mut self, name: Span, open: Span) -> Result<NodeId, ExprError> {
+        let help = "write `d(u, x)` for the derivative of u by x";
+        let of = self.expression(LOOSEST)?;
+        let mut by = Vec::new();
+        while self.current.token == Token::Comma {
+            self.advance()?;
+            if self.current.token != Token::Name {
+                return Err(self.unexpected("the name of a variable").help(help));
+            }
+            let span = self.advance()?;
+            by.push((self.lexer.text(span).to_string(), span));
+        }
+        if by.is_empty() {
+            return Err(self.unexpected("a `,` and a variable").help(help));
+        }
+        let close = self.close(open)?;
+        Ok(self.push(AstKind::Derivative(of, by), name.to(close)))
+    }
+
+    fn close(&mut self, open: Span) -> Result<Span, ExprError> {
+        match self.current.token {
+            Token::Close => self.advance(),
+            Token::End => Err(ExprError::new(open, "this `(` is never closed").help("add a `)`")),
+            _ => Err(self.unexpected("`,` or `)`")),
+        }
+    }
+
+    fn forbid_chained_comparison(&self, operator: Operator) -> Result<(), ExprError> {
+        match (operator, self.current.token) {
+            (Operator::Compare(_), Token::Compare(_)) => {
+                Err(self.error_here("comparisons cannot be chained").help("join two comparisons with `and`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn forbid_juxtaposition(&self, left: NodeId) -> Result<(), ExprError> {
+        let right = match self.current.token {
+            Token::Open => "(...)",
+            Token::Number(_) | Token::Name => self.lexer.text(self.current.span),
+            _ => return Ok(()),
+        };
+        let left_span = self.nodes[left].span;
+        let left = match self.lexer.text(left_span) {
+            short if short.len() <= 20 => short,
+            _ => "(...)",
+        };
+        Err(ExprError::new(left_span.to(self.current.span), "an operator is missing")
+            .help(format!("write `{left}*{right}`")))
+    }
+
+    fn push(&mut self, kind: AstKind, span: Span) -> NodeId {
+        self.nodes.push(AstNode { kind, span });
+        self.nodes.len() - 1
+    }
+
+    fn push_prefix(&mut self, kind: AstKind, sign: Span, operand: NodeId) -> NodeId {
+        let span = sign.to(self.nodes[operand].span);
+        self.push(kind, span)
+    }
+
+    /// Steps over the current token and returns its span.
+    fn advance(&mut self) -> Result<Span, ExprError> {
+        let span = self.current.span;
+        self.current = self.lexer.next()?;
+        Ok(span)
+    }
+
+    fn error_here(&self, message: impl Into<String>) -> ExprError {
+        ExprError::new(self.current.span, message)
+    }
+
+    fn unexpected(&self, wanted: &str) -> ExprError {
+        let found = match self.current.token {
+            Token::End => "the end".to_string(),
+            _ => format!("`{}`", self.lexer.text(self.current.span)),
+        };
+        self.error_here(format!("expected {wanted}, found {found}"))
+    }
+}
+
+fn infix(token: Token) -> Option<(Operator, u8)> {
+    Some(match token {
+        Token::Or => (Operator::Or, OR),
+        Token::And => (Operator::And, AND),
+        Token::Compare(comparison) => (Operator::Compare(comparison), COMPARE),
+        Token::Plus => (Operator::Add, SUM),
+        Token::Minus => (Operator::Sub, SUM),
+        Token::Star => (Operator::Mul, PRODUCT),
+        Token::Slash => (Operator::Div, PRODUCT),
+        Token::Caret => (Operator::Pow, POWER),
+        _ => return None,
+    })
+}

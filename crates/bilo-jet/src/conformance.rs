@@ -1,0 +1,257 @@
+//! The suite that admits a device: random networks, derivative sets, unknowns and residuals, every
+//! number compared with the [`oracle`](crate::oracle).
+
+use crate::device::{Device, Precision, ResidualWeights};
+use crate::network::{Network, NetworkSpec};
+use crate::oracle::Subject;
+use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Operator, ResidualProgram};
+use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// A random case: a network, residuals over its derivatives, points and weights.
+pub struct Case {
+    graph: Graph,
+    operator: Operator,
+    residuals: Vec<Expr>,
+    columns: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    direction: Vec<f64>,
+    unknowns: Vec<f64>,
+    terms: ResidualWeights,
+}
+
+/// The largest relative disagreements of a device with the oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Disagreement {
+    /// Jets, including directions of unknowns.
+    pub jets: f64,
+    /// L_res and L_rgrad.
+    pub losses: f64,
+    /// Weight gradient of the lower-level loss, along a random direction.
+    pub weight_gradient: f64,
+    /// Gradients of a density with respect to weights and unknowns.
+    pub density: f64,
+}
+
+impl Disagreement {
+    /// The largest of all.
+    pub fn worst(&self) -> f64 {
+        self.jets.max(self.losses).max(self.weight_gradient).max(self.density)
+    }
+}
+
+/// What a device must reach: rounding of the arithmetic with room for cancellation.
+pub fn tolerance(precision: Precision) -> f64 {
+    match precision {
+        Precision::F32 => 2e-4,
+        Precision::F64 => 1e-10,
+    }
+}
+
+impl Case {
+    /// A case with so many residuals over the wanted derivatives (multi-indices over the coordinates),
+    /// at so many points; everything else follows from the seed.
+    pub fn new(spec: NetworkSpec, wanted: &[MultiIndex], residuals: usize, points: usize, seed: u64) -> Self {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let mut graph = Graph::new();
+        let columns: Vec<Symbol> = (0..spec.coordinates).map(|i| graph.symbol(&format!("x{i}"))).collect();
+        let unknowns: Vec<Symbol> = (0..spec.parameters).map(|j| graph.symbol(&format!("p{j}"))).collect();
+        let inputs: Vec<Expr> = columns.iter().chain(&unknowns).map(|&symbol| graph.leaf(symbol)).collect();
+        let outputs: Vec<Function> =
+            (0..spec.outputs).map(|k| graph.function(&format!("n{k}"), inputs.clone())).collect();
+        let network = Network::new(spec.clone(), seed ^ 1);
+        let weights = network.initial_weights(seed ^ 2);
+        let direction = (0..weights.len()).map(|_| random.random_range(-1.0..1.0)).collect();
+        let residuals = (0..residuals)
+            .map(|_| random_residual(&mut graph, &mut random, &outputs, wanted, &inputs, spec.coordinates))
+            .collect::<Vec<_>>();
+        let terms = ResidualWeights {
+            equation: residuals.iter().map(|_| random.random_range(0.5..2.0)).collect(),
+            gradient: random.random_range(0.05..1.0),
+        };
+        let parameters = (0..spec.parameters).collect();
+        let operator = Operator { networks: vec![BoundNetwork { network, outputs, parameters }], columns, unknowns };
+        let mut column = |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+        let columns = (0..spec.coordinates).map(|_| column(points)).collect();
+        let unknowns = column(spec.parameters);
+        Self { graph, operator, residuals, columns, weights, direction, unknowns, terms }
+    }
+
+    /// Compares a device with the oracle.
+    pub fn check(mut self, device: &mut dyn Device) -> Disagreement {
+        Disagreement {
+            jets: self.check_jets(device),
+            density: self.check_density(device),
+            ..self.check_residual(device)
+        }
+    }
+
+    /// Oracle values of leaves at a point: (value, change along the weights' direction).
+    fn leaf_values(&self, leaves: &[Leaf], point: usize) -> Vec<(f64, f64)> {
+        let bound = &self.operator.networks[0];
+        let subject = Subject { network: &bound.network, weights: &self.weights, direction: &self.direction };
+        let inputs: Vec<f64> =
+            self.columns.iter().map(|column| column[point]).chain(self.unknowns.iter().copied()).collect();
+        let place = |symbol: &Symbol| {
+            let mut symbols = self.operator.columns.iter().chain(&self.operator.unknowns);
+            symbols.position(|candidate| candidate == symbol).expect("a symbol of the case")
+        };
+        leaves
+            .iter()
+            .map(|leaf| match leaf {
+                Leaf::Symbol(symbol) => (inputs[place(symbol)], 0.0),
+                Leaf::Derivative(function, index) => {
+                    let output = bound.outputs.iter().position(|f| f == function).expect("an output");
+                    subject.derivative(&inputs, index, output)
+                }
+            })
+            .collect()
+    }
+
+    /// Value and change of an expression at a point, from the oracle's leaves.
+    fn expression_values(&mut self, expression: Expr, point: usize) -> (f64, f64) {
+        let leaves = self.graph.leaves(&[expression]);
+        let values = self.leaf_values(&leaves, point);
+        let mut outputs = vec![expression];
+        outputs.extend(leaves.iter().map(|leaf| self.graph.partial(expression, leaf)));
+        let tape = Tape::compile(&self.graph, &outputs, &leaves).expect("all leaves are given");
+        let inputs: Vec<_> = values.iter().map(|&(value, _)| Input::Uniform(value)).collect();
+        let mut scratch = Scratch::<f64>::new();
+        tape.eval(&inputs, 1, &mut scratch);
+        let change = values.iter().enumerate().map(|(i, &(_, change))| scratch.output(&tape, 1 + i)[0] * change);
+        (scratch.output(&tape, 0)[0], change.sum())
+    }
+
+    fn points(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    fn check_jets(&mut self, device: &mut dyn Device) -> f64 {
+        let mut wanted = vec![];
+        for leaf in self.graph.leaves(&self.residuals) {
+            if let Leaf::Derivative(function, index) = leaf {
+                wanted.push(self.graph.derivative(function, index.clone()));
+                let coordinates = self.operator.columns.len();
+                for j in 0..self.operator.unknowns.len() {
+                    wanted.push(self.graph.derivative(function, index.plus(coordinates + j)));
+                }
+            }
+        }
+        let program = FieldProgram::new(&mut self.graph, &self.operator, &wanted).expect("a valid case");
+        let values = device.evaluate(&program, &self.columns, &self.weights, &self.unknowns);
+        let mut worst = 0.0_f64;
+        for (&expression, column) in wanted.iter().zip(&values) {
+            let exact: Vec<f64> =
+                (0..self.points()).map(|point| self.expression_values(expression, point).0).collect();
+            let scale = exact.iter().fold(1e-3_f64, |scale, value| scale.max(value.abs()));
+            for (value, exact) in column.iter().zip(&exact) {
+                worst = worst.max((value - exact).abs() / scale);
+            }
+        }
+        worst
+    }
+
+    fn check_residual(&mut self, device: &mut dyn Device) -> Disagreement {
+        let program =
+            ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
+        let id = device.load_residual(program, self.columns.clone());
+        let mut gradient = vec![0.0; self.weights.len()];
+        let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient));
+        let slope: f64 = gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
+        let points = self.points() as f64;
+        let (mut worst, mut exact_slope, mut magnitude) = (0.0_f64, 0.0, 0.0_f64);
+        for q in 0..self.residuals.len() {
+            let r = self.residuals[q];
+            let mut by_unknown = vec![];
+            for j in 0..self.operator.unknowns.len() {
+                by_unknown.push(self.graph.diff(r, self.operator.unknowns[j]));
+            }
+            let (mut squares, mut gradient_squares) = (0.0, 0.0);
+            for point in 0..self.points() {
+                let weight = 2.0 * self.terms.equation[q] / points;
+                let (value, change) = self.expression_values(r, point);
+                squares += value * value / points;
+                exact_slope += weight * value * change;
+                magnitude += (weight * value * change).abs();
+                for &expression in &by_unknown {
+                    let (value, change) = self.expression_values(expression, point);
+                    gradient_squares += value * value / points;
+                    exact_slope += weight * self.terms.gradient * value * change;
+                    magnitude += (weight * self.terms.gradient * value * change).abs();
+                }
+            }
+            worst = worst.max((loss.residual[q] / squares - 1.0).abs());
+            if !by_unknown.is_empty() {
+                worst = worst.max((loss.gradient[q] / gradient_squares - 1.0).abs());
+            }
+        }
+        let weight_gradient = (slope - exact_slope).abs() / magnitude;
+        Disagreement { losses: worst, weight_gradient, ..Disagreement::default() }
+    }
+
+    /// The density Σ_points w Σ_q r_q², differentiated by weights and unknowns.
+    fn check_density(&mut self, device: &mut dyn Device) -> f64 {
+        let squares: Vec<Expr> = self.residuals.clone().iter().map(|&r| self.graph.mul(r, r)).collect();
+        let density = self.graph.sum(&squares);
+        let program = DensityProgram::new(&mut self.graph, &self.operator, density).expect("a valid case");
+        let quadrature: Vec<f64> = (0..self.points()).map(|i| 0.5 + i as f64).collect();
+        let id = device.load_density(program, self.columns.clone(), quadrature.clone());
+        let mut gradient = vec![0.0; self.weights.len()];
+        let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient));
+        let slope: f64 = gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
+        let mut found = vec![value, slope];
+        found.extend(by_unknown);
+        let mut expressions = vec![density];
+        for j in 0..self.operator.unknowns.len() {
+            expressions.push(self.graph.diff(density, self.operator.unknowns[j]));
+        }
+        let (mut exact, mut scale) = (vec![0.0; found.len()], vec![0.0; found.len()]);
+        for (point, weight) in quadrature.iter().enumerate() {
+            let (value, change) = self.expression_values(density, point);
+            let mut terms = vec![value, change];
+            terms.extend(expressions[1..].to_vec().into_iter().map(|e| self.expression_values(e, point).0));
+            for ((exact, scale), term) in exact.iter_mut().zip(&mut scale).zip(terms) {
+                *exact += weight * term;
+                *scale += (weight * term).abs();
+            }
+        }
+        let pairs = found.iter().zip(exact).zip(scale);
+        pairs.fold(0.0, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale.max(1e-12)))
+    }
+}
+
+/// Σ a leaf + b leaf leaf' + c p leaf + x leaf, over the wanted derivatives of random outputs.
+fn random_residual(
+    graph: &mut Graph,
+    random: &mut Pcg64,
+    outputs: &[Function],
+    wanted: &[MultiIndex],
+    inputs: &[Expr],
+    coordinates: usize,
+) -> Expr {
+    let mut terms = vec![];
+    let leaves: Vec<Expr> = wanted
+        .iter()
+        .map(|index| {
+            let mut orders = index.as_slice().to_vec();
+            orders.resize(inputs.len(), 0);
+            let output = outputs[random.random_range(0..outputs.len())];
+            graph.derivative(output, MultiIndex::from(orders))
+        })
+        .collect();
+    for &leaf in &leaves {
+        let other = leaves[random.random_range(0..leaves.len())];
+        let input = inputs[random.random_range(0..inputs.len())];
+        let parameter = inputs[random.random_range(coordinates.min(inputs.len() - 1)..inputs.len())];
+        let squared = graph.mul(leaf, other);
+        for factor in [input, parameter, squared] {
+            let coefficient = graph.constant(random.random_range(-1.0..1.0));
+            let scaled = graph.mul(coefficient, factor);
+            terms.push(graph.mul(scaled, leaf));
+        }
+    }
+    let constant = graph.constant(0.3);
+    terms.push(constant);
+    graph.sum(&terms)
+}

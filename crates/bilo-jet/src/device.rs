@@ -1,0 +1,95 @@
+//! The device boundary: a few coarse calls per training step, plain data across it. Nothing above
+//! it knows about f32, threads or hardware.
+
+use crate::program::{DensityProgram, FieldProgram, ResidualProgram};
+
+/// Arithmetic of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Single.
+    F32,
+    /// Double.
+    F64,
+}
+
+impl Precision {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+}
+
+/// A residual program with its points, held by a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResidualId(pub usize);
+
+/// A density program with its points, held by a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DensityId(pub usize);
+
+/// Mean squares over the points, one entry per residual.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResidualLoss {
+    /// mean |r_q|².
+    pub residual: Vec<f64>,
+    /// mean Σ_j |dr_q/dη_j|².
+    pub gradient: Vec<f64>,
+}
+
+/// The weights of a residual's two terms in the lower-level loss.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResidualWeights {
+    /// Weight of each residual.
+    pub equation: Vec<f64>,
+    /// w_rgrad.
+    pub gradient: f64,
+}
+
+/// Hardware that computes losses and their gradients. `weights` are the trained weights of all
+/// networks, `unknowns` the variables η; columns are given per symbol of the operator.
+pub trait Device: Send {
+    /// The hardware in words.
+    fn description(&self) -> String;
+
+    /// Its arithmetic.
+    fn precision(&self) -> Precision;
+
+    /// Takes a residual program and its points.
+    fn load_residual(&mut self, program: ResidualProgram, columns: Vec<Vec<f64>>) -> ResidualId;
+
+    /// Takes a density program, its points and their weights.
+    fn load_density(&mut self, program: DensityProgram, columns: Vec<Vec<f64>>, weights: Vec<f64>) -> DensityId;
+
+    /// L_res and L_rgrad of each residual; with `gradient`, adds to it the weight gradient of
+    /// Σ_q equation_q (L_res,q + w_rgrad L_rgrad,q). Never differentiates with respect to unknowns.
+    fn residual(
+        &mut self,
+        id: ResidualId,
+        weights: &[f64],
+        unknowns: &[f64],
+        terms: &ResidualWeights,
+        gradient: Option<&mut [f64]>,
+    ) -> ResidualLoss;
+
+    /// Σ weight · density and its gradient with respect to the unknowns at fixed weights; with
+    /// `gradient`, adds to it the weight gradient at fixed unknowns.
+    fn density(
+        &mut self,
+        id: DensityId,
+        weights: &[f64],
+        unknowns: &[f64],
+        gradient: Option<&mut [f64]>,
+    ) -> (f64, Vec<f64>);
+
+    /// Values of expressions at points, one column per expression.
+    fn evaluate(
+        &mut self,
+        program: &FieldProgram,
+        columns: &[Vec<f64>],
+        weights: &[f64],
+        unknowns: &[f64],
+    ) -> Vec<Vec<f64>>;
+}

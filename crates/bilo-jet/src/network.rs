@@ -1,0 +1,280 @@
+//! Networks as short lists of nodes, each a jet map: what is computed, not how.
+//!
+//! h_0 = s(W_x x + W_θ θ + b), then `layers` times h = s(W h + b), then a linear output. The
+//! parameters θ enter through their own columns without a bias of their own.
+
+use crate::activation::Activation;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
+
+/// Shape of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkSpec {
+    /// Inputs that vary from point to point: coordinates and functions of them.
+    pub coordinates: usize,
+    /// Inputs that are the same at all points: the parameters θ.
+    pub parameters: usize,
+    /// Outputs.
+    pub outputs: usize,
+    /// Neurons of each hidden layer.
+    pub width: usize,
+    /// Square hidden layers after the embedding.
+    pub layers: usize,
+    /// Nonlinearity.
+    pub activation: Activation,
+    /// Frozen random Fourier features of the coordinates in front.
+    pub fourier: Option<Fourier>,
+    /// Adds the input of every square layer to its output.
+    pub residual: bool,
+    /// Modified MLP: every square layer blends two gates computed from the inputs.
+    pub modified: bool,
+}
+
+/// Random Fourier features sin(2π B x), cos(2π B x) with Gaussian B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fourier {
+    /// Rows of B; twice as many features.
+    pub features: usize,
+    /// Standard deviation of the entries of B.
+    pub scale: f64,
+}
+
+/// Where an affine map finds its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// Offset into the trained weights.
+    Trained(usize),
+    /// Offset into the numbers that never change.
+    Frozen(usize),
+}
+
+/// One source of an affine map with its matrix (rows of the target's width, row-major).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The node.
+    pub node: usize,
+    /// The matrix.
+    pub matrix: Store,
+}
+
+/// What a node computes from earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The coordinates at each point.
+    Coordinates,
+    /// The parameters θ.
+    Parameters,
+    /// Sum of matrices times sources, plus a bias.
+    Affine {
+        /// The sources.
+        sources: Vec<Source>,
+        /// The bias.
+        bias: Store,
+    },
+    /// A nonlinearity of one node.
+    Activate {
+        /// The argument.
+        source: usize,
+        /// Which one.
+        kind: Activation,
+    },
+    /// Sum of two nodes.
+    Add(usize, usize),
+    /// u + gate * (v - u).
+    Blend {
+        /// The weight of v.
+        gate: usize,
+        /// Where the gate is zero.
+        u: usize,
+        /// Where the gate is one.
+        v: usize,
+    },
+}
+
+/// A node and its width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it computes.
+    pub operation: Operation,
+    /// Its neurons.
+    pub width: usize,
+    /// Whether it depends on neither trained weights nor θ, so that it has no tangent and needs no
+    /// adjoint.
+    pub fixed: bool,
+}
+
+/// A network: its nodes in order of computation (the last one is the output) and its frozen numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    spec: NetworkSpec,
+    nodes: Vec<Node>,
+    frozen: Vec<f64>,
+    /// (offset, length, fan-in) of every trained block, for the initialisation.
+    blocks: Vec<(usize, usize, usize)>,
+    weights: usize,
+}
+
+impl Network {
+    /// Lays out the network; the seed fixes the frozen features.
+    pub fn new(spec: NetworkSpec, seed: u64) -> Self {
+        let mut network =
+            Self { spec, nodes: vec![], frozen: vec![], blocks: vec![], weights: 0 };
+        network.lay_out(seed);
+        network
+    }
+
+    /// Its shape.
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.spec
+    }
+
+    /// Its nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Numbers that are not trained.
+    pub fn frozen(&self) -> &[f64] {
+        &self.frozen
+    }
+
+    /// Number of trained weights.
+    pub fn weights(&self) -> usize {
+        self.weights
+    }
+
+    /// Initial weights: uniform in ±1/sqrt(fan-in), as PyTorch's `Linear` does.
+    pub fn initial_weights(&self, seed: u64) -> Vec<f64> {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let mut weights = vec![0.0; self.weights];
+        for &(offset, length, fan_in) in &self.blocks {
+            let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
+            for weight in &mut weights[offset..offset + length] {
+                *weight = random.random_range(-bound..bound);
+            }
+        }
+        weights
+    }
+
+    fn lay_out(&mut self, seed: u64) {
+        let spec = self.spec.clone();
+        let mut input = self.push(Operation::Coordinates, spec.coordinates, true);
+        let parameters = self.push(Operation::Parameters, spec.parameters, false);
+        if let Some(fourier) = spec.fourier {
+            input = self.fourier_features(input, fourier, seed);
+        }
+        let gates = spec.modified.then(|| {
+            let u = self.embedding(input, parameters);
+            let v = self.embedding(input, parameters);
+            (u, v)
+        });
+        let mut hidden = self.embedding(input, parameters);
+        for _ in 0..spec.layers {
+            hidden = self.square_layer(hidden, gates);
+        }
+        self.affine(&[hidden], spec.outputs);
+    }
+
+    fn push(&mut self, operation: Operation, width: usize, fixed: bool) -> usize {
+        self.nodes.push(Node { operation, width, fixed });
+        self.nodes.len() - 1
+    }
+
+    /// sin(2π B x) and cos(2π B x) = sin(2π B x + π/2) as one frozen layer.
+    fn fourier_features(&mut self, input: usize, fourier: Fourier, seed: u64) -> usize {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let columns = self.nodes[input].width;
+        let matrix: Vec<f64> = (0..fourier.features * columns)
+            .map(|_| {
+                let normal: f64 = StandardNormal.sample(&mut random);
+                std::f64::consts::TAU * fourier.scale * normal
+            })
+            .collect();
+        let start = self.frozen.len();
+        self.frozen.extend(&matrix);
+        self.frozen.extend(&matrix);
+        let bias = self.frozen.len();
+        self.frozen.extend(vec![0.0; fourier.features]);
+        self.frozen.extend(vec![std::f64::consts::FRAC_PI_2; fourier.features]);
+        let sources = vec![Source { node: input, matrix: Store::Frozen(start) }];
+        let width = 2 * fourier.features;
+        let affine = Operation::Affine { sources, bias: Store::Frozen(bias) };
+        let source = self.push(affine, width, true);
+        self.push(Operation::Activate { source, kind: Activation::Sin }, width, true)
+    }
+
+    /// s(W_x x + W_θ θ + b).
+    fn embedding(&mut self, input: usize, parameters: usize) -> usize {
+        let affine = self.affine(&[input, parameters], self.spec.width);
+        self.activate(affine)
+    }
+
+    fn square_layer(&mut self, hidden: usize, gates: Option<(usize, usize)>) -> usize {
+        let affine = self.affine(&[hidden], self.spec.width);
+        let mut result = self.activate(affine);
+        if let Some((u, v)) = gates {
+            result = self.push(Operation::Blend { gate: result, u, v }, self.spec.width, false);
+        }
+        if self.spec.residual {
+            result = self.push(Operation::Add(result, hidden), self.spec.width, false);
+        }
+        result
+    }
+
+    fn activate(&mut self, source: usize) -> usize {
+        let operation = Operation::Activate { source, kind: self.spec.activation };
+        self.push(operation, self.spec.width, false)
+    }
+
+    /// A trained affine map; the bias has the fan-in of the first source. Sources without columns
+    /// are left out.
+    fn affine(&mut self, sources: &[usize], width: usize) -> usize {
+        let fan_in = self.nodes[sources[0]].width;
+        let sources = sources
+            .iter()
+            .filter(|&&node| self.nodes[node].width > 0)
+            .map(|&node| {
+                let columns = self.nodes[node].width;
+                let matrix = Store::Trained(take(&mut self.weights, &mut self.blocks, width * columns, columns));
+                Source { node, matrix }
+            })
+            .collect();
+        let bias = Store::Trained(take(&mut self.weights, &mut self.blocks, width, fan_in));
+        self.push(Operation::Affine { sources, bias }, width, false)
+    }
+}
+
+/// Takes a block of trained weights and returns its offset.
+fn take(
+    weights: &mut usize,
+    blocks: &mut Vec<(usize, usize, usize)>,
+    length: usize,
+    fan_in: usize,
+) -> usize {
+    let offset = *weights;
+    blocks.push((offset, length, fan_in));
+    *weights += length;
+    offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_network_for_fisher_kpp_has_33793_weights() {
+        let spec = NetworkSpec {
+            coordinates: 2,
+            parameters: 2,
+            outputs: 1,
+            width: 128,
+            layers: 2,
+            activation: Activation::Tanh,
+            fourier: None,
+            residual: false,
+            modified: false,
+        };
+        assert_eq!(Network::new(spec, 0).weights(), 33_793);
+    }
+}

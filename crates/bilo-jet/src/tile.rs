@@ -1,0 +1,395 @@
+//! What happens to one tile of points: network forward, tape, network back.
+
+use crate::activation::CHUNK;
+use crate::device::ResidualWeights;
+use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram, Slot};
+use crate::scalar::Scalar;
+use crate::simd::Simd;
+use crate::sweep::{JetNetwork, Workspace};
+use bilo_expr::{Input, Scratch, Tape};
+
+/// Bytes of workspace that a tile may take: about what stays in a core's second-level cache.
+const TILE_BYTES: usize = 1 << 20;
+
+/// Most points of a tile.
+const MAX_POINTS: usize = 256;
+
+/// The points of a program, ready for its networks.
+pub(crate) struct Points<T> {
+    networks: Vec<JetNetwork<T>>,
+    parameters: Vec<Vec<usize>>,
+    offsets: Vec<usize>,
+    slots: Vec<Slot>,
+    unknowns: usize,
+    directions: usize,
+    count: usize,
+    tile: usize,
+    /// Coordinate inputs of each network.
+    inputs: Vec<Vec<Vec<T>>>,
+    columns: Vec<Vec<T>>,
+    /// Quadrature or averaging weights; empty: all one.
+    weights: Vec<T>,
+}
+
+/// Buffers for one tile.
+pub(crate) struct TileRunner<T> {
+    work: Vec<Workspace<T>>,
+    /// Slots, then the slots' tangents by direction: one column each.
+    slots: Vec<T>,
+    /// c_q, then v_qj: one column each.
+    seeds: Vec<T>,
+    first: Scratch<T>,
+    second: Scratch<T>,
+    /// The last tile may be short: its columns, filled up by repeating the last point.
+    columns: Vec<Vec<T>>,
+}
+
+/// A computation over tiles.
+pub(crate) trait Task<T>: Sync {
+    /// Number of sums over the points.
+    fn sums(&self) -> usize;
+    /// Adds the tile's share to the sums and the weight gradient.
+    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]);
+}
+
+impl<T: Scalar> Points<T> {
+    pub(crate) fn new(frame: &Frame, directions: usize, columns: &[Vec<f64>], weights: Vec<f64>, simd: Simd) -> Self {
+        assert_eq!(columns.len(), frame.columns, "one column per symbol");
+        let count = columns.first().map_or(0, Vec::len);
+        let networks: Vec<JetNetwork<T>> = frame
+            .carriers
+            .iter()
+            .map(|carrier| JetNetwork::new(carrier.network.clone(), carrier.plan.clone(), simd))
+            .collect();
+        let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
+        let fitting = TILE_BYTES / (per_point * size_of::<T>()).max(1);
+        let needed = count.div_ceil(CHUNK) * CHUNK;
+        let tile = (fitting / CHUNK * CHUNK).min(MAX_POINTS).min(needed).max(CHUNK);
+        Self {
+            networks,
+            parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
+            offsets: frame.carriers.iter().map(|carrier| carrier.offset).collect(),
+            slots: frame.slots.clone(),
+            unknowns: frame.unknowns,
+            directions,
+            count,
+            tile,
+            inputs: frame.carriers.iter().map(|carrier| input_columns(&carrier.inputs, columns, count)).collect(),
+            columns: columns.iter().map(|column| column.iter().map(|&x| T::cast(x)).collect()).collect(),
+            weights: weights.into_iter().map(T::cast).collect(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn tiles(&self) -> usize {
+        self.count.div_ceil(self.tile)
+    }
+
+    pub(crate) fn runner(&self) -> TileRunner<T> {
+        let n = self.tile;
+        let zeros = |columns: usize| vec![T::default(); columns * n];
+        TileRunner {
+            work: self.networks.iter().map(|network| network.workspace(n, self.directions)).collect(),
+            slots: zeros(self.slots.len() * (1 + self.directions)),
+            seeds: zeros(self.directions * (1 + self.unknowns)),
+            first: Scratch::new(),
+            second: Scratch::new(),
+            columns: vec![zeros(1); self.columns.len()],
+        }
+    }
+
+    /// First point of a tile and how many of its places are real points.
+    fn range(&self, tile: usize) -> (usize, usize) {
+        let start = tile * self.tile;
+        (start, self.tile.min(self.count - start))
+    }
+
+    /// Quadrature weight of a place of the tile; zero where it only fills up.
+    fn weight(&self, start: usize, real: usize, place: usize) -> T {
+        match self.weights.get(start + place) {
+            _ if place >= real => T::cast(0.0),
+            Some(&weight) => weight,
+            None => T::cast(1.0),
+        }
+    }
+
+    /// Loads the tile's points and parameters and sweeps the jets forward; fills the slots.
+    fn forward(&self, tile: usize, weights: &[T], unknowns: &[T], runner: &mut TileRunner<T>) {
+        let (start, real) = self.range(tile);
+        let filled = move |column: &[T], place: usize| column[start + place.min(real - 1)];
+        for (number, network) in self.networks.iter().enumerate() {
+            let work = &mut runner.work[number];
+            for (input, column) in self.inputs[number].iter().enumerate() {
+                network.set_coordinate(work, input, (0..self.tile).map(|place| filled(column, place)));
+            }
+            let parameters: Vec<T> = self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
+            network.set_parameters(work, &parameters);
+            network.forward(self.weights_of(number, weights), work);
+        }
+        for (target, column) in runner.columns.iter_mut().zip(&self.columns) {
+            for (place, value) in target.iter_mut().enumerate() {
+                *value = filled(column, place);
+            }
+        }
+        self.read_slots(runner, 0);
+    }
+
+    fn weights_of<'a>(&self, network: usize, weights: &'a [T]) -> &'a [T] {
+        let offset = self.offsets[network];
+        &weights[offset..offset + self.networks[network].network().weights()]
+    }
+
+    /// Copies the outputs' jets (group 0) or tangents (a direction from 1) into the slot columns.
+    fn read_slots(&self, runner: &mut TileRunner<T>, group: usize) {
+        let n = self.tile;
+        let columns = runner.slots[group * self.slots.len() * n..].chunks_exact_mut(n);
+        for (slot, column) in self.slots.iter().zip(columns) {
+            let values = self.networks[slot.network].read_output(&runner.work[slot.network], group, slot.component, slot.output);
+            column.iter_mut().zip(values).for_each(|(target, value)| *target = value);
+        }
+    }
+
+    /// Sweeps the tangents forward along directions already set; fills their slots.
+    fn forward_tangents(&self, weights: &[T], runner: &mut TileRunner<T>) {
+        for (number, network) in self.networks.iter().enumerate() {
+            network.forward_tangents(self.weights_of(number, weights), &mut runner.work[number]);
+        }
+        for direction in 1..=self.directions {
+            self.read_slots(runner, direction);
+        }
+    }
+
+    /// Writes the adjoints of all slots of a group from columns.
+    fn seed<'a>(&self, work: &mut [Workspace<T>], group: usize, columns: impl Iterator<Item = &'a [T]>) {
+        for (slot, column) in self.slots.iter().zip(columns) {
+            let network = &self.networks[slot.network];
+            network.seed_output(&mut work[slot.network], group, slot.component, slot.output, column.iter().copied());
+        }
+    }
+
+    /// Adjoint of an unknown at every point of the tile, through all networks.
+    fn add_unknown_adjoint(&self, work: &[Workspace<T>], group: usize, unknown: usize, target: &mut [T]) {
+        for (number, network) in self.networks.iter().enumerate() {
+            if let Some(input) = self.parameters[number].iter().position(|&parameter| parameter == unknown) {
+                let adjoint = network.read_parameter_adjoint(&work[number], group, input);
+                target.iter_mut().zip(adjoint).for_each(|(target, value)| *target += value);
+            }
+        }
+    }
+
+    fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, gradient: &mut [T]) {
+        for (number, network) in self.networks.iter().enumerate() {
+            let offset = self.offsets[number];
+            let gradient = &mut gradient[offset..offset + network.network().weights()];
+            network.weight_gradient(&runner.work[number], tangents, gradient);
+        }
+    }
+
+    /// Inputs that every tape begins with: slots, columns, unknowns.
+    fn tape_inputs<'a>(&self, slots: &'a [T], columns: &'a [Vec<T>], unknowns: &'a [T]) -> Vec<Input<'a, T>> {
+        let slots = slots.chunks_exact(self.tile).take(self.slots.len());
+        let columns = columns.iter().map(Vec::as_slice);
+        slots.chain(columns).map(Input::Column).chain(unknowns.iter().map(|&value| Input::Uniform(value))).collect()
+    }
+}
+
+/// Coordinate inputs of a network at all points, in double precision before the cast.
+fn input_columns<T: Scalar>(tape: &Tape, columns: &[Vec<f64>], count: usize) -> Vec<Vec<T>> {
+    let mut scratch = Scratch::<f64>::new();
+    let mut result = vec![Vec::with_capacity(count); tape.outputs().len()];
+    for start in (0..count).step_by(MAX_POINTS) {
+        let end = count.min(start + MAX_POINTS);
+        let inputs: Vec<_> = columns.iter().map(|column| Input::Column(&column[start..end])).collect();
+        tape.eval(&inputs, end - start, &mut scratch);
+        for (number, column) in result.iter_mut().enumerate() {
+            column.extend(scratch.output(tape, number).iter().map(|&value| T::cast(value)));
+        }
+    }
+    result
+}
+
+/// Lower level: Σ |r_q|², Σ |dr_q/dη|², and the weight gradient of their weighted sum.
+pub(crate) struct ResidualTask<'a, T> {
+    pub(crate) program: &'a ResidualProgram,
+    pub(crate) weights: Vec<T>,
+    pub(crate) unknowns: Vec<T>,
+    pub(crate) terms: &'a ResidualWeights,
+    pub(crate) gradient: bool,
+}
+
+impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
+    fn sums(&self) -> usize {
+        2 * self.program.residuals
+    }
+
+    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+        points.forward(tile, &self.weights, &self.unknowns, runner);
+        self.residual_gradients(points, runner);
+        self.losses_and_seeds(points, tile, runner, sums);
+        if self.gradient {
+            self.back(points, runner);
+            points.weight_gradient(runner, true, gradient);
+        }
+    }
+}
+
+impl<T: Scalar> ResidualTask<'_, T> {
+    /// r_q and dr_q/dη_j: the tape's linearisation, then one sweep back to the parameters for each q.
+    fn residual_gradients(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, slots) = (self.program.residuals, points.slots.len());
+        let tape = &self.program.linearisation;
+        let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
+        tape.eval(&inputs, points.tile, &mut runner.first);
+        for q in 0..q_count {
+            let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
+            points.seed(&mut runner.work, 1 + q, rho);
+        }
+        for (number, network) in points.networks.iter().enumerate() {
+            network.reverse_directions(points.weights_of(number, &self.weights), &mut runner.work[number]);
+        }
+        let explicit = q_count * (1 + slots);
+        let columns = runner.seeds[q_count * points.tile..].chunks_exact_mut(points.tile);
+        for (number, column) in columns.enumerate() {
+            let (q, unknown) = (number / points.unknowns, number % points.unknowns);
+            column.copy_from_slice(runner.first.output(tape, explicit + number));
+            points.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
+        }
+    }
+
+    /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
+    fn losses_and_seeds(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64]) {
+        let (_, real) = points.range(tile);
+        let (q_count, n) = (self.program.residuals, points.tile);
+        let (c, v) = runner.seeds.split_at_mut(q_count * n);
+        for q in 0..q_count {
+            let weight = 2.0 * self.terms.equation[q];
+            let r = runner.first.output(&self.program.linearisation, q);
+            sums[q] += seed(&mut c[q * n..(q + 1) * n], r, real, weight);
+            for unknown in 0..points.unknowns {
+                let start = (q * points.unknowns + unknown) * n;
+                let column = &mut v[start..start + n];
+                let slope = column.to_vec();
+                sums[q_count + q] += seed(column, &slope, real, weight * self.terms.gradient);
+            }
+        }
+    }
+
+    /// Tangents along v_q, the second tape, and the sweep of μ back.
+    fn back(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, n) = (self.program.residuals, points.tile);
+        let v = &runner.seeds[q_count * n..];
+        for (number, network) in points.networks.iter().enumerate() {
+            for q in 0..q_count {
+                for (input, unknown) in points.parameters[number].iter().enumerate() {
+                    let start = (q * points.unknowns + unknown) * n;
+                    let values = v[start..start + n].iter().copied();
+                    network.set_direction(&mut runner.work[number], 1 + q, input, values);
+                }
+            }
+        }
+        points.forward_tangents(&self.weights, runner);
+        let (jets, tangents) = runner.slots.split_at(points.slots.len() * n);
+        let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
+        inputs.extend(runner.seeds.chunks_exact(n).chain(tangents.chunks_exact(n)).map(Input::Column));
+        let tape = &self.program.second;
+        tape.eval(&inputs, n, &mut runner.second);
+        points.seed(&mut runner.work, 0, (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)));
+        for (number, network) in points.networks.iter().enumerate() {
+            network.reverse(points.weights_of(number, &self.weights), &mut runner.work[number], true);
+        }
+    }
+}
+
+/// Writes weight · values (zero at places that only fill up) and returns Σ values².
+fn seed<T: Scalar>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
+    let mut sum = 0.0;
+    for (place, (target, &value)) in target.iter_mut().zip(values).enumerate() {
+        if place < real {
+            sum += value.wide() * value.wide();
+            *target = T::cast(weight) * value;
+        } else {
+            *target = T::cast(0.0);
+        }
+    }
+    sum
+}
+
+/// A loss with its gradient with respect to the unknowns and, if asked, the weights.
+pub(crate) struct DensityTask<'a, T> {
+    pub(crate) program: &'a DensityProgram,
+    pub(crate) weights: Vec<T>,
+    pub(crate) unknowns: Vec<T>,
+    pub(crate) gradient: bool,
+}
+
+impl<T: Scalar> Task<T> for DensityTask<'_, T> {
+    fn sums(&self) -> usize {
+        1 + self.unknowns.len()
+    }
+
+    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+        points.forward(tile, &self.weights, &self.unknowns, runner);
+        let (start, real) = points.range(tile);
+        let seeds: Vec<T> = (0..points.tile).map(|place| points.weight(start, real, place)).collect();
+        let tape = &self.program.density;
+        let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
+        tape.eval(&inputs, points.tile, &mut runner.first);
+        let density = runner.first.output(tape, 0);
+        sums[0] += density.iter().zip(&seeds).take(real).map(|(d, w)| d.wide() * w.wide()).sum::<f64>();
+        tape.adjoint(&[Input::Column(&seeds)], &mut runner.first);
+        let adjoints = (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot));
+        points.seed(&mut runner.work, 0, adjoints);
+        for (number, network) in points.networks.iter().enumerate() {
+            network.reverse(points.weights_of(number, &self.weights), &mut runner.work[number], false);
+        }
+        for unknown in 0..self.unknowns.len() {
+            let input = points.slots.len() + points.columns.len() + unknown;
+            let mut column = runner.first.input_adjoint(tape, input).to_vec();
+            points.add_unknown_adjoint(&runner.work, 0, unknown, &mut column);
+            sums[1 + unknown] += column.iter().map(|value| value.wide()).sum::<f64>();
+        }
+        if self.gradient {
+            points.weight_gradient(runner, false, gradient);
+        }
+    }
+}
+
+/// Values of expressions.
+pub(crate) struct FieldTask<'a, T> {
+    pub(crate) program: &'a FieldProgram,
+    pub(crate) weights: Vec<T>,
+    pub(crate) unknowns: Vec<T>,
+}
+
+impl<T: Scalar> FieldTask<'_, T> {
+    /// The values at the tile's real points, one column per expression.
+    pub(crate) fn values(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>) -> Vec<Vec<f64>> {
+        points.forward(tile, &self.weights, &self.unknowns, runner);
+        self.set_unit_directions(points, runner);
+        points.forward_tangents(&self.weights, runner);
+        let (jets, tangents) = runner.slots.split_at(points.slots.len() * points.tile);
+        let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
+        inputs.extend(tangents.chunks_exact(points.tile).map(Input::Column));
+        let tape = &self.program.values;
+        tape.eval(&inputs, points.tile, &mut runner.first);
+        let (_, real) = points.range(tile);
+        (0..tape.outputs().len())
+            .map(|output| runner.first.output(tape, output)[..real].iter().map(|value| value.wide()).collect())
+            .collect()
+    }
+
+    fn set_unit_directions(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
+        for (number, network) in points.networks.iter().enumerate() {
+            for (direction, moved) in self.program.directions.iter().enumerate() {
+                for (input, unknown) in points.parameters[number].iter().enumerate() {
+                    let value = if unknown == moved { T::cast(1.0) } else { T::cast(0.0) };
+                    let values = (0..points.tile).map(|_| value);
+                    network.set_direction(&mut runner.work[number], 1 + direction, input, values);
+                }
+            }
+        }
+    }
+}

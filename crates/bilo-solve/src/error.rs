@@ -1,0 +1,114 @@
+//! What can go wrong, and what to do about it.
+
+use thiserror::Error;
+
+/// Why a problem could not be solved.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SolveError {
+    /// A list has the wrong length.
+    #[error("{found} {what} given where {expected} are needed: {help}")]
+    WrongCount {
+        /// What is counted.
+        what: &'static str,
+        /// How many the problem asks for.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+        /// What to do.
+        help: &'static str,
+    },
+    /// An axis is empty, reversed or not finite.
+    #[error("the range of `{name}` is [{lo}, {hi}]: give two finite ends, the lower one first")]
+    EmptyAxis {
+        /// The coordinate.
+        name: String,
+        /// Its lower end.
+        lo: f64,
+        /// Its upper end.
+        hi: f64,
+    },
+    /// A state is not a function of the coordinates of the problem.
+    #[error(
+        "the state `{state}` must be a function of exactly the space coordinate \
+         and, if the problem evolves, time"
+    )]
+    StateInputs {
+        /// The state.
+        state: String,
+    },
+    /// A second or higher time derivative.
+    #[error(
+        "`{derivative}` is not supported: write the equation as a first-order system in \
+         time, with a second state for the time derivative"
+    )]
+    OrderInTime {
+        /// The derivative as written.
+        derivative: String,
+    },
+    /// An expression uses something that has no value here.
+    #[error(
+        "`{leaf}` in {place} has no value: only coordinates, parameters and (outside \
+         initial values) derivatives of the states may be used"
+    )]
+    UnknownLeaf {
+        /// What is used.
+        leaf: String,
+        /// Where.
+        place: &'static str,
+    },
+    /// No way to give every state an equation of its own.
+    #[error(
+        "the interior residuals cannot determine every state: each state must occur in \
+         a residual of its own"
+    )]
+    Undetermined,
+    /// The grid is too coarse for the stencils.
+    #[error("{cells} cells are too few: use at least {needed}")]
+    TooCoarse {
+        /// Cells asked for.
+        cells: usize,
+        /// Fewest that work.
+        needed: usize,
+    },
+    /// An evolving problem without time steps.
+    #[error("an evolving problem needs at least one time step")]
+    NoSteps,
+    /// A number is not finite.
+    #[error(
+        "{what} is not finite at x = {x}, t = {t}: look for a division by zero or a \
+         logarithm or root of a negative number, or start from a better guess"
+    )]
+    NonFinite {
+        /// Which number.
+        what: &'static str,
+        /// Where.
+        x: f64,
+        /// When (0 if steady).
+        t: f64,
+    },
+    /// The linearised equations have no unique solution.
+    #[error(
+        "the equations at t = {t} do not fix the solution (condition number about \
+         {condition:.1e}): a constant may be left free, as with derivative conditions at both \
+         ends of a steady problem, or the guess may be a point where the linearised equations \
+         degenerate"
+    )]
+    Singular {
+        /// When (0 if steady).
+        t: f64,
+        /// Estimated condition number, infinite if exactly singular.
+        condition: f64,
+    },
+    /// Newton's iteration stalled.
+    #[error(
+        "Newton's iteration did not converge at t = {t} (residual {residual:.1e} relative to \
+         its terms): give a better guess if steady, take more time steps if evolving, and check \
+         that a solution exists for these parameters"
+    )]
+    NoConvergence {
+        /// When (0 if steady).
+        t: f64,
+        /// Largest residual relative to the size of the terms it is made of.
+        residual: f64,
+    },
+}

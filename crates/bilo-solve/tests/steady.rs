@@ -1,0 +1,199 @@
+//! Steady problems against exact solutions.
+
+mod common;
+
+use std::f64::consts::PI;
+
+use common::{Text, assert_order, largest_error};
+
+const UNIT: Text<'static> = Text {
+    space: (0.0, 1.0),
+    time: None,
+    periodic: false,
+    states: &["u"],
+    parameters: &[],
+    interior: &[],
+    lower: &[],
+    upper: &[],
+    initial: &[],
+    guess: &[],
+};
+
+/// Second order in space, over three halvings from `coarsest` cells.
+fn assert_second_order(text: Text<'_>, parameters: &[f64], coarsest: usize, exact: impl Fn(f64) -> f64) {
+    let solver = text.solver().expect("well posed");
+    assert_order(2.0, |refinement| {
+        let resolution = bilo_solve::Resolution { cells: coarsest * refinement, steps: 0 };
+        let solution = solver.solve(parameters, resolution).expect("solvable");
+        assert_eq!(solution.t, [0.0]);
+        largest_error(&solution, 0, |x, _| exact(x))
+    });
+}
+
+#[test]
+fn poisson_is_of_second_order() {
+    let text = Text {
+        parameters: &["D"],
+        interior: &["D*u_xx + pi^2*sin(pi*x)"],
+        lower: &["u"],
+        upper: &["u"],
+        ..UNIT
+    };
+    assert_second_order(text, &[2.0], 10, |x| (PI * x).sin() / 2.0);
+}
+
+#[test]
+fn bratu_is_of_second_order() {
+    // u'' + lambda exp(u) = 0: u = -2 ln(cosh((x - 1/2) s/2) / cosh(s/4)) on the
+    // lower branch, with s = sqrt(2 lambda) cosh(s/4).
+    let lambda = 2.0_f64;
+    let s = (0..200).fold(0.0_f64, |s, _| (2.0 * lambda).sqrt() * (s / 4.0).cosh());
+    let text = Text {
+        parameters: &["lambda"],
+        interior: &["u_xx + lambda*exp(u)"],
+        lower: &["u"],
+        upper: &["u"],
+        ..UNIT
+    };
+    assert_second_order(text, &[lambda], 10, |x| {
+        -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln()
+    });
+}
+
+#[test]
+fn neumann_and_robin_ends_are_of_second_order() {
+    let text =
+        Text { interior: &["u_xx - exp(x)"], lower: &["u_x - 1"], upper: &["u_x + 2*u - 3*e"], ..UNIT };
+    assert_second_order(text, &[], 20, f64::exp);
+}
+
+#[test]
+fn a_nonlinear_end_is_of_second_order() {
+    // Radiation: u' + u^4 given; another root is negative, so start near 2.
+    let text = Text {
+        interior: &["u_xx - exp(x)"],
+        lower: &["u - 1"],
+        upper: &["u_x + u^4 - e - e^4"],
+        guess: &["2"],
+        ..UNIT
+    };
+    assert_second_order(text, &[], 20, f64::exp);
+}
+
+#[test]
+fn a_variable_coefficient_is_of_second_order() {
+    // D = 1 + x^2 and u = sin(pi x); (D u')' by hand.
+    let text = Text {
+        interior: &["div((1 + x^2)*grad(u)) + (1 + x^2)*pi^2*sin(pi*x) - 2*x*pi*cos(pi*x)"],
+        lower: &["u"],
+        upper: &["u"],
+        ..UNIT
+    };
+    assert_second_order(text, &[], 20, |x| (PI * x).sin());
+}
+
+#[test]
+fn a_clamped_beam_is_of_second_order() {
+    let text = Text {
+        space: (0.0, 2.0),
+        interior: &["u_xxxx - sin(x)"],
+        lower: &["u", "u_x - 1"],
+        upper: &["u - sin(2)", "u_x - cos(2)"],
+        ..UNIT
+    };
+    assert_second_order(text, &[], 16, f64::sin);
+}
+
+#[test]
+fn a_third_order_equation_is_of_second_order_accuracy() {
+    let text =
+        Text { interior: &["u_xxx + cos(x)"], lower: &["u", "u_x - 1"], upper: &["u - sin(1)"], ..UNIT };
+    assert_second_order(text, &[], 20, f64::sin);
+}
+
+#[test]
+fn both_conditions_at_one_end_are_allowed() {
+    for (lower, upper) in [(&["u", "u_x - 1"][..], &[][..]), (&[], &["u - sin(1)", "u_x - cos(1)"])] {
+        let text = Text { interior: &["u_xx + u"], lower, upper, ..UNIT };
+        assert_second_order(text, &[], 20, f64::sin);
+    }
+}
+
+#[test]
+fn a_first_order_system_is_of_second_order_accuracy() {
+    // u' = v, v' = -u with u given at both ends: one of them stands for v.
+    let text = Text {
+        states: &["u", "v"],
+        interior: &["u_x - v", "v_x + u"],
+        lower: &["u"],
+        upper: &["u - sin(1)"],
+        ..UNIT
+    };
+    assert_second_order(text, &[], 80, f64::sin);
+}
+
+#[test]
+fn quadratic_solution_with_parameters_in_the_boundary_values_is_exact() {
+    let text = Text {
+        parameters: &["a", "b"],
+        interior: &["u_xx - 2"],
+        lower: &["u - a"],
+        upper: &["u - b"],
+        ..UNIT
+    };
+    let solver = text.solver().expect("well posed");
+    for (a, b) in [(1.0, 1.0), (0.0, 1.0), (-3.0, 2.5)] {
+        let resolution = bilo_solve::Resolution { cells: 64, steps: 0 };
+        let solution = solver.solve(&[a, b], resolution).expect("linear");
+        // Central differences have no error on x^2; rounding times the
+        // condition number 64^2 remains.
+        let error = largest_error(&solution, 0, |x, _| x * x + (b - a - 1.0) * x + a);
+        assert!(error < 1e-12, "{error}");
+    }
+}
+
+#[test]
+fn a_steady_periodic_problem_closes_on_itself() {
+    let text = Text { periodic: true, interior: &["u_xx - u + (1 + 4*pi^2)*sin(2*pi*x)"], ..UNIT };
+    assert_second_order(text, &[], 16, |x| (2.0 * PI * x).sin());
+    let solution = text.solve(&[], 16, 0).expect("solvable");
+    assert_eq!(solution.x.len(), 17);
+    assert_eq!(solution.field(0)[0], solution.field(0)[16]);
+}
+
+#[test]
+fn damping_carries_newton_from_a_far_guess() {
+    // Undamped Newton on atan overshoots without end from |u| > 1.39.
+    let text = Text {
+        interior: &["1e-6*u_xx - atan(u - 1)"],
+        lower: &["u - 1"],
+        upper: &["u - 1"],
+        guess: &["20"],
+        ..UNIT
+    };
+    let solution = text.solve(&[], 20, 0).expect("damped Newton converges");
+    assert!(largest_error(&solution, 0, |_, _| 1.0) < 1e-11);
+}
+
+#[test]
+fn a_coefficient_that_is_singular_where_a_boundary_equation_holds_does_no_harm() {
+    // Polar Laplacian: u'' + u'/x = 4 has u = x^2; 1/x is never needed at 0.
+    let text = Text { interior: &["u_xx + u_x/x - 4"], lower: &["u_x"], upper: &["u - 1"], ..UNIT };
+    let solution = text.solve(&[], 32, 0).expect("linear");
+    assert!(largest_error(&solution, 0, |x, _| x * x) < 1e-12);
+}
+
+#[test]
+fn defined_symbols_stand_for_their_definitions() {
+    let text = Text { parameters: &["D"], interior: &["D*u_xx + 1"], lower: &["u"], upper: &["u"], ..UNIT };
+    let plain = text.solve(&[3.0], 8, 0).expect("linear");
+    let mut statement = text.statement();
+    let residual = statement.interior[0];
+    let symbol = statement.graph.define("balance", residual);
+    statement.interior[0] = statement.graph.leaf(symbol);
+    let resolution = bilo_solve::Resolution { cells: 8, steps: 0 };
+    let defined = bilo_solve::Solver::new(statement)
+        .and_then(|solver| solver.solve(&[3.0], resolution))
+        .expect("linear");
+    assert_eq!(plain.field(0), defined.field(0));
+}

@@ -1,0 +1,282 @@
+//! A problem stated in Rust.
+
+use super::check;
+use super::model::{
+    Classical, Constant, Coordinate, Data, Equation, Formula, NetworkChoice, Observation, Problem, Recipe,
+    State, Table, Training, Transform, Unknown,
+};
+use super::points_spec::PointsSpec;
+use super::tree::Places;
+use crate::diagnostic::{Origin, Result};
+
+/// States a problem step by step; nothing is checked before [`ProblemBuilder::build`].
+///
+/// ```
+/// use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+///
+/// let problem = Problem::builder("decay")
+///     .coordinate(Coordinate::time("t", 0.0, 1.0))
+///     .unknown(Unknown::new("k", 1.0).truth(2.0))
+///     .state("u", "1 + net*t")
+///     .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 21)]))
+///     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.01))
+///     .build()?;
+/// assert_eq!(problem.unknowns[0].guess, 1.0);
+/// # Ok::<(), bilo::diagnostic::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProblemBuilder {
+    /// What needs no work to be part of the problem.
+    problem: Problem,
+    states: Vec<(String, String)>,
+    equations: Vec<EquationSpec>,
+    observations: Vec<ObservationSpec>,
+}
+
+#[derive(Clone, Debug)]
+struct EquationSpec {
+    name: String,
+    residual: String,
+    points: PointsSpec,
+    weight: f64,
+}
+
+#[derive(Clone, Debug)]
+struct ObservationSpec {
+    name: String,
+    value: String,
+    data: DataSpec,
+    weight: f64,
+}
+
+/// Observed values as a user states them.
+#[derive(Clone, Debug)]
+pub struct DataSpec(DataChoice);
+
+#[derive(Clone, Debug)]
+enum DataChoice {
+    Synthetic(PointsSpec, f64),
+    Table(Table),
+}
+
+impl DataSpec {
+    /// Made by the classical solver at the truth, with Gaussian noise of a standard deviation.
+    pub fn synthetic(points: PointsSpec, noise: f64) -> DataSpec {
+        DataSpec(DataChoice::Synthetic(points, noise))
+    }
+
+    /// The values themselves.
+    pub fn table(table: Table) -> DataSpec {
+        DataSpec(DataChoice::Table(table))
+    }
+}
+
+impl Problem {
+    /// Begins a problem, with the fast recipe.
+    pub fn builder(name: &str) -> ProblemBuilder {
+        let (network, training) = Recipe::Fast.defaults();
+        ProblemBuilder {
+            problem: Problem {
+                name: name.to_string(),
+                about: String::new(),
+                coordinates: Vec::new(),
+                constants: Vec::new(),
+                unknowns: Vec::new(),
+                states: Vec::new(),
+                equations: Vec::new(),
+                observations: Vec::new(),
+                network,
+                training,
+                classical: Classical::default(),
+            },
+            states: Vec::new(),
+            equations: Vec::new(),
+            observations: Vec::new(),
+        }
+    }
+}
+
+impl ProblemBuilder {
+    /// One line for people.
+    pub fn about(mut self, about: &str) -> Self {
+        self.problem.about = about.to_string();
+        self
+    }
+
+    /// Adds a coordinate.
+    pub fn coordinate(mut self, coordinate: Coordinate) -> Self {
+        self.problem.coordinates.push(coordinate);
+        self
+    }
+
+    /// Adds a named number.
+    pub fn constant(mut self, name: &str, value: f64) -> Self {
+        self.problem.constants.push(Constant { name: name.to_string(), value });
+        self
+    }
+
+    /// Adds an unknown.
+    pub fn unknown(mut self, unknown: Unknown) -> Self {
+        self.problem.unknowns.push(unknown);
+        self
+    }
+
+    /// Adds a state and its form, an expression of `net`, coordinates, constants and unknowns.
+    pub fn state(mut self, name: &str, form: &str) -> Self {
+        self.states.push((name.to_string(), form.to_string()));
+        self
+    }
+
+    /// Adds a residual that must vanish at points.
+    pub fn equation(self, name: &str, residual: &str, points: PointsSpec) -> Self {
+        self.weighted_equation(name, residual, points, 1.0)
+    }
+
+    /// Adds a residual with a weight in the lower-level loss.
+    pub fn weighted_equation(mut self, name: &str, residual: &str, points: PointsSpec, weight: f64) -> Self {
+        let (name, residual) = (name.to_string(), residual.to_string());
+        self.equations.push(EquationSpec { name, residual, points, weight });
+        self
+    }
+
+    /// Adds data of an expression of states, coordinates and unknowns.
+    pub fn observation(self, name: &str, value: &str, data: DataSpec) -> Self {
+        self.weighted_observation(name, value, data, 1.0)
+    }
+
+    /// Adds data with a weight in the upper-level loss.
+    pub fn weighted_observation(mut self, name: &str, value: &str, data: DataSpec, weight: f64) -> Self {
+        let (name, value) = (name.to_string(), value.to_string());
+        self.observations.push(ObservationSpec { name, value, data, weight });
+        self
+    }
+
+    /// Starts from a recipe's network and training.
+    pub fn recipe(mut self, recipe: Recipe) -> Self {
+        (self.problem.network, self.problem.training) = recipe.defaults();
+        self
+    }
+
+    /// Changes the network.
+    pub fn network(mut self, change: impl FnOnce(&mut NetworkChoice)) -> Self {
+        change(&mut self.problem.network);
+        self
+    }
+
+    /// Changes the training.
+    pub fn training(mut self, change: impl FnOnce(&mut Training)) -> Self {
+        change(&mut self.problem.training);
+        self
+    }
+
+    /// Sets the resolution of the classical twin.
+    pub fn classical(mut self, classical: Classical) -> Self {
+        self.problem.classical = classical;
+        self
+    }
+
+    /// The problem, checked.
+    pub fn build(self) -> Result<Problem> {
+        let mut problem = self.problem;
+        let places = Places::default();
+        for (name, form) in self.states {
+            let form = formula(&format!("state.{name}.form"), &form)?;
+            problem.states.push(State { name, form });
+        }
+        for equation in self.equations {
+            let path = format!("equation.{}", equation.name);
+            problem.equations.push(Equation {
+                residual: formula(&format!("{path}.residual"), &equation.residual)?,
+                points: equation.points.resolve(&problem.coordinates, &format!("{path}.points"), &places)?,
+                name: equation.name,
+                weight: equation.weight,
+            });
+        }
+        for observation in self.observations {
+            let path = format!("observation.{}", observation.name);
+            let data = match observation.data.0 {
+                DataChoice::Table(table) => Data::Table(table),
+                DataChoice::Synthetic(points, noise) => {
+                    let path = format!("{path}.data.synthetic");
+                    Data::Synthetic { points: points.resolve(&problem.coordinates, &path, &places)?, noise }
+                }
+            };
+            problem.observations.push(Observation {
+                value: formula(&format!("{path}.value"), &observation.value)?,
+                data,
+                name: observation.name,
+                weight: observation.weight,
+            });
+        }
+        check::check(&problem, &places)?;
+        Ok(problem)
+    }
+}
+
+/// Parses a formula under the name that errors call it by.
+fn formula(path: &str, text: &str) -> Result<Formula> {
+    Formula::parse(text, Origin::text(path, text))
+}
+
+impl Coordinate {
+    /// A space coordinate.
+    pub fn space(name: &str, lo: f64, hi: f64) -> Coordinate {
+        Coordinate { name: name.to_string(), lo, hi, time: false, periodic: false }
+    }
+
+    /// The time.
+    pub fn time(name: &str, lo: f64, hi: f64) -> Coordinate {
+        Coordinate { time: true, ..Coordinate::space(name, lo, hi) }
+    }
+
+    /// Makes the two ends the same point.
+    pub fn periodic(self) -> Coordinate {
+        Coordinate { periodic: true, ..self }
+    }
+}
+
+impl Unknown {
+    /// An unknown and where the search starts.
+    pub fn new(name: &str, guess: f64) -> Unknown {
+        Unknown {
+            name: name.to_string(),
+            guess,
+            truth: None,
+            bounds: None,
+            scale: 1.0,
+            transform: Transform::Identity,
+            rate: None,
+            unit: None,
+        }
+    }
+
+    /// Its true value.
+    pub fn truth(self, truth: f64) -> Unknown {
+        Unknown { truth: Some(truth), ..self }
+    }
+
+    /// Values it may not leave.
+    pub fn bounds(self, lo: f64, hi: f64) -> Unknown {
+        Unknown { bounds: Some((lo, hi)), ..self }
+    }
+
+    /// Its typical size.
+    pub fn scale(self, scale: f64) -> Unknown {
+        Unknown { scale, ..self }
+    }
+
+    /// Moves its logarithm, so that it stays positive.
+    pub fn log(self) -> Unknown {
+        Unknown { transform: Transform::Log, ..self }
+    }
+
+    /// Its own learning rate.
+    pub fn rate(self, rate: f64) -> Unknown {
+        Unknown { rate: Some(rate), ..self }
+    }
+
+    /// Its unit, for people.
+    pub fn unit(self, unit: &str) -> Unknown {
+        Unknown { unit: Some(unit.to_string()), ..self }
+    }
+}

@@ -1,0 +1,362 @@
+//! Everything that must hold in a problem, whether it comes from a file or from the builder.
+
+use super::data::{finite, positive_sigma};
+use super::model::{Data, Layout, Levels, Observation, Points, Problem, Table, Transform, Unknown};
+use super::names::{NET, Names};
+use super::points_spec::check_columns;
+use super::tree::Places;
+use crate::diagnostic::{Diagnostic, Result};
+use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
+use std::collections::BTreeMap;
+
+/// Checks a problem; `places` tells where its parts were written.
+pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
+    let check = Check { problem, places };
+    check.presence()?;
+    check.names()?;
+    check.coordinates()?;
+    for unknown in &problem.unknowns {
+        check.unknown(unknown)?;
+    }
+    for equation in &problem.equations {
+        check.not_negative(&format!("equation.{}.weight", equation.name), equation.weight)?;
+    }
+    for observation in &problem.observations {
+        check.observation(observation)?;
+    }
+    check.network()?;
+    check.training()?;
+    check.formulas()
+}
+
+struct Check<'a> {
+    problem: &'a Problem,
+    places: &'a Places,
+}
+
+impl Check<'_> {
+    /// Fails with `message` at a path unless `holds`.
+    fn demand(&self, holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<()> {
+        if holds { Ok(()) } else { Err(self.error(path, message()).into()) }
+    }
+
+    /// An error at a path; without a file to show, the message names the path.
+    fn error(&self, path: &str, message: String) -> Diagnostic {
+        let origin = self.places.get(path);
+        let message = if origin.is_none() { format!("{path}: {message}") } else { message };
+        Diagnostic::new(message, origin)
+    }
+
+    fn number(&self, path: &str, value: f64, holds: bool, what: &str) -> Result<()> {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let fine = value.is_finite() && holds;
+        self.demand(fine, path, || format!("`{key}` must be {what}, found {value:?}"))
+    }
+
+    fn finite(&self, path: &str, value: f64) -> Result<()> {
+        self.number(path, value, true, "a finite number")
+    }
+
+    fn positive(&self, path: &str, value: f64) -> Result<()> {
+        self.number(path, value, value > 0.0, "positive")
+    }
+
+    fn not_negative(&self, path: &str, value: f64) -> Result<()> {
+        self.number(path, value, value >= 0.0, "zero or positive")
+    }
+
+    fn count(&self, path: &str, value: usize, least: usize, most: usize) -> Result<()> {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let fine = (least..=most).contains(&value);
+        self.demand(fine, path, || format!("`{key}` must be from {least} to {most}, found {value}"))
+    }
+
+    fn presence(&self) -> Result<()> {
+        let p = self.problem;
+        let kinds = [
+            ("coordinate", "[coordinates]", p.coordinates.is_empty()),
+            ("unknown", "[unknown.NAME]", p.unknowns.is_empty()),
+            ("state", "[state.NAME]", p.states.is_empty()),
+            ("equation", "[equation.NAME]", p.equations.is_empty()),
+            ("observation", "[observation.NAME]", p.observations.is_empty()),
+        ];
+        for (kind, table, absent) in kinds {
+            if absent {
+                let error = self.error("name", format!("the problem has no {kind}"));
+                return Err(error.help(format!("add a table `{table}`")).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<()> {
+        self.demand(is_file_name(&self.problem.name), "name", || {
+            format!("`{}` cannot name a folder: use letters, digits, `-`, `_` and `.`", self.problem.name)
+        })?;
+        let mut taken = BTreeMap::new();
+        for (kind, name) in self.all_names() {
+            let path = format!("{kind}.{name}");
+            if let Some(fault) = self.name_fault(kind, name) {
+                return Err(self.error_at_name(&path, fault).into());
+            }
+            if let Some(first) = taken.insert(name, kind) {
+                let (kind, first) = (singular(kind), singular(first));
+                let message = format!("the name `{name}` of this {kind} is taken by a {first}");
+                let help = "names are unique in the whole problem";
+                return Err(self.error_at_name(&path, message).help(help).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn error_at_name(&self, path: &str, message: String) -> Diagnostic {
+        let error = self.error(path, message);
+        let key = self.places.key(path);
+        if key.is_none() { error } else { Diagnostic { origin: key, ..error } }
+    }
+
+    fn all_names(&self) -> Vec<(&'static str, &str)> {
+        let p = self.problem;
+        let mut names: Vec<(&'static str, &str)> = Vec::new();
+        names.extend(p.coordinates.iter().map(|c| ("coordinates", c.name.as_str())));
+        names.extend(p.constants.iter().map(|c| ("constants", c.name.as_str())));
+        names.extend(p.unknowns.iter().map(|u| ("unknown", u.name.as_str())));
+        names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
+        names.extend(p.equations.iter().map(|e| ("equation", e.name.as_str())));
+        names.extend(p.observations.iter().map(|o| ("observation", o.name.as_str())));
+        names
+    }
+
+    /// Why a name cannot be used, if it cannot. Equations and observations are not named in
+    /// expressions, so their names are freer.
+    fn name_fault(&self, kind: &str, name: &str) -> Option<String> {
+        let in_expressions = !matches!(kind, "equation" | "observation");
+        let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && !in_expressions);
+        if !start || !name.chars().all(fits) {
+            return Some(format!("`{name}` is not a name: use letters, digits and `_`, a letter first"));
+        }
+        if !in_expressions {
+            return None;
+        }
+        if RESERVED.contains(&name) || name == NET {
+            return Some(format!("the name `{name}` is reserved"));
+        }
+        let state = self.as_derivative(name)?;
+        Some(format!("the name `{name}` reads as a derivative of `{state}`"))
+    }
+
+    /// The state that a name such as `u_xt` is a derivative of.
+    fn as_derivative(&self, name: &str) -> Option<&str> {
+        let variables: Vec<&str> = self.problem.coordinates.iter().map(|c| c.name.as_str()).collect();
+        let states = self.problem.states.iter().map(|s| s.name.as_str());
+        let suffix = |state: &str| name.strip_prefix(state).and_then(|rest| rest.strip_prefix('_'));
+        let mut states = states.filter(|state| suffix(state).is_some_and(|s| is_made_of(s, &variables)));
+        states.next()
+    }
+
+    fn coordinates(&self) -> Result<()> {
+        let mut time = None;
+        for c in &self.problem.coordinates {
+            let path = format!("coordinates.{}", c.name);
+            self.finite(&path, c.lo)?;
+            self.finite(&path, c.hi)?;
+            self.demand(c.lo < c.hi, &path, || {
+                format!("the range of `{}` must go upwards, found [{:?}, {:?}]", c.name, c.lo, c.hi)
+            })?;
+            self.demand(!(c.time && c.periodic), &path, || {
+                format!("the time `{}` cannot be periodic", c.name)
+            })?;
+            let first = if c.time { time.replace(&c.name) } else { None };
+            if let Some(first) = first {
+                let message = format!("`{}` is a second time, after `{first}`", c.name);
+                return Err(self.error(&path, message).into());
+            }
+        }
+        for constant in &self.problem.constants {
+            self.finite(&format!("constants.{}", constant.name), constant.value)?;
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, u: &Unknown) -> Result<()> {
+        let path = |key: &str| format!("unknown.{}.{key}", u.name);
+        self.finite(&path("guess"), u.guess)?;
+        self.positive(&path("scale"), u.scale)?;
+        if let Some(rate) = u.rate {
+            self.positive(&path("rate"), rate)?;
+        }
+        let values = [("guess", Some(u.guess)), ("truth", u.truth)];
+        for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            self.finite(&path(key), value)?;
+            if u.transform == Transform::Log {
+                self.number(&path(key), value, value > 0.0, "positive under `transform = \"log\"`")?;
+            }
+            if let Some((lo, hi)) = u.bounds {
+                let message = || format!("the range of `bounds` must go upwards, found [{lo:?}, {hi:?}]");
+                self.demand(lo < hi, &path("bounds"), message)?;
+                let inside = (lo..=hi).contains(&value);
+                let message = || format!("`{key}` = {value:?} is outside the bounds [{lo:?}, {hi:?}]");
+                self.demand(inside, &path(key), message)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn observation(&self, observation: &Observation) -> Result<()> {
+        let path = format!("observation.{}", observation.name);
+        self.not_negative(&format!("{path}.weight"), observation.weight)?;
+        match &observation.data {
+            Data::Table(table) => self.table(&path, table),
+            Data::Synthetic { noise, .. } => {
+                self.not_negative(&format!("{path}.data.synthetic.noise"), *noise)?;
+                self.truths(&path)
+            }
+        }
+    }
+
+    fn truths(&self, observation: &str) -> Result<()> {
+        match self.problem.unknowns.iter().find(|u| u.truth.is_none()) {
+            None => Ok(()),
+            Some(unknown) => {
+                let message =
+                    format!("synthetic data need the truth of every unknown, `{}` has none", unknown.name);
+                let error = self.error(&format!("{observation}.data.synthetic"), message);
+                Err(error.help(format!("add `truth = ...` to [unknown.{}]", unknown.name)).into())
+            }
+        }
+    }
+
+    fn table(&self, path: &str, table: &Table) -> Result<()> {
+        let why = table_fault(table, self.problem);
+        why.map_or(Ok(()), |why| Err(self.error(&format!("{path}.data"), why).into()))
+    }
+
+    fn network(&self) -> Result<()> {
+        let network = &self.problem.network;
+        self.count("network.width", network.width, 1, 16_384)?;
+        self.count("network.layers", network.layers, 1, 256)?;
+        if let Some((features, scale)) = network.fourier {
+            self.count("network.fourier.features", features, 1, 16_384)?;
+            self.positive("network.fourier.scale", scale)?;
+        }
+        self.count("classical.cells", self.problem.classical.cells, 2, 1_000_000)?;
+        self.count("classical.steps", self.problem.classical.steps, 1, 1_000_000)
+    }
+
+    fn training(&self) -> Result<()> {
+        let training = &self.problem.training;
+        if let Levels::Alternating { tolerance, max_lower } = training.levels {
+            self.positive("train.lower-tolerance", tolerance)?;
+            self.count("train.max-lower-steps", max_lower, 1, usize::MAX)?;
+        }
+        self.positive("train.rate", training.rate)?;
+        self.positive("train.theta-rate", training.theta_rate)?;
+        self.not_negative("train.rgrad-weight", training.rgrad_weight)?;
+        self.not_negative("train.settle-tolerance", training.settle_tolerance)?;
+        self.count("train.settle-steps", training.settle_steps, 1, usize::MAX)?;
+        self.count("train.record-every", training.record_every, 1, usize::MAX)?;
+        training.time_limit.map_or(Ok(()), |limit| self.positive("train.time-limit", limit))
+    }
+
+    /// Every formula has a meaning in its scope, and everything declared is used.
+    fn formulas(&self) -> Result<()> {
+        let problem = self.problem;
+        let mut in_forms = Names::new(problem);
+        let net = in_forms.bind_opaque(NET);
+        let mut forms = Vec::new();
+        for state in &problem.states {
+            let form = in_forms.lower(&state.form)?;
+            self.demand(
+                depends_on(&in_forms.graph, &[form], net),
+                &format!("state.{}.form", state.name),
+                || format!("the form of `{}` does not use the network, `net`", state.name),
+            )?;
+            forms.push(form);
+        }
+        let mut names = Names::new(problem);
+        let states = names.bind_states_opaque(problem);
+        let residuals =
+            problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<Vec<_>>>()?;
+        let values =
+            problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<Vec<_>>>()?;
+        for (state, function) in problem.states.iter().zip(states) {
+            self.demand(
+                depends_on(&names.graph, &residuals, function),
+                &format!("state.{}", state.name),
+                || format!("no equation is about the state `{}`", state.name),
+            )?;
+        }
+        let all = [residuals, values].concat();
+        for (i, unknown) in problem.unknowns.iter().enumerate() {
+            let used =
+                uses(&in_forms.graph, &forms, in_forms.eta[i]) || uses(&names.graph, &all, names.eta[i]);
+            self.demand(used, &format!("unknown.{}", unknown.name), || {
+                format!("the unknown `{}` occurs in no equation, form or observation", unknown.name)
+            })?;
+        }
+        self.filters()
+    }
+
+    fn filters(&self) -> Result<()> {
+        let of_equations = self.problem.equations.iter().map(|e| &e.points);
+        let of_data = self.problem.observations.iter().filter_map(|o| match &o.data {
+            Data::Synthetic { points, .. } => Some(points),
+            Data::Table(_) => None,
+        });
+        let mut names = Names::without_unknowns(self.problem);
+        for points in of_equations.chain(of_data) {
+            if let Some(filter) = &points.filter {
+                names.lower(filter)?;
+                self.some_left(points)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drawn points are not tried: another seed draws others.
+    fn some_left(&self, points: &Points) -> Result<()> {
+        match points.layout {
+            Layout::Grid(_) | Layout::List(_) => points.columns(self.problem, 0).map(|_| ()),
+            Layout::Random(_) | Layout::Sobol(_) => Ok(()),
+        }
+    }
+}
+
+fn singular(kind: &str) -> &str {
+    kind.strip_suffix('s').unwrap_or(kind)
+}
+
+fn is_file_name(name: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && !name.starts_with(['.', '-']) && name.chars().all(fits)
+}
+
+/// Whether a suffix is a sequence of variables' names.
+fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
+    let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
+    let mut rests = variables.iter().filter_map(rest);
+    rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))
+}
+
+fn table_fault(table: &Table, problem: &Problem) -> Option<String> {
+    if let Err(why) = check_columns(&table.coordinates, &problem.coordinates) {
+        return Some(why);
+    }
+    let rows = table.coordinates.first().map_or(0, Vec::len);
+    let lengths = [Some(table.values.len()), table.sigma.as_ref().map(Vec::len)];
+    if let Some(other) = lengths.into_iter().flatten().find(|n| *n != rows) {
+        return Some(format!("there are {rows} points and {other} values"));
+    }
+    let bad_value = table.values.iter().find_map(|v| finite("value", *v));
+    bad_value.or_else(|| table.sigma.iter().flatten().find_map(|s| positive_sigma(*s)))
+}
+
+fn depends_on(graph: &Graph, exprs: &[Expr], function: Function) -> bool {
+    let leaves = graph.leaves(exprs);
+    leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == function))
+}
+
+fn uses(graph: &Graph, exprs: &[Expr], symbol: Symbol) -> bool {
+    graph.leaves(exprs).contains(&Leaf::Symbol(symbol))
+}

@@ -1,0 +1,295 @@
+//! The inverse problem as plain, validated data: what a problem file or the builder produces and
+//! everything downstream reads.
+
+use crate::diagnostic::Origin;
+use bilo_expr::Ast;
+use bilo_jet::{Activation, Precision};
+
+/// A whole inverse problem: the PDE, its unknowns, the data and how to train.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Short name, used for the run directory.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// Space and time, in the order of files and plots.
+    pub coordinates: Vec<Coordinate>,
+    /// Named numbers.
+    pub constants: Vec<Constant>,
+    /// The parameters theta to be inferred.
+    pub unknowns: Vec<Unknown>,
+    /// What the PDE is about; several states make a system.
+    pub states: Vec<State>,
+    /// Residuals that must vanish: the PDE itself and soft conditions.
+    pub equations: Vec<Equation>,
+    /// The data.
+    pub observations: Vec<Observation>,
+    /// The network behind the local operator.
+    pub network: NetworkChoice,
+    /// How to train it.
+    pub training: Training,
+    /// Resolution of the classical twin.
+    pub classical: Classical,
+}
+
+/// One coordinate of the domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coordinate {
+    /// Its name in expressions.
+    pub name: String,
+    /// Lower end.
+    pub lo: f64,
+    /// Upper end.
+    pub hi: f64,
+    /// Whether it is the time-like one.
+    pub time: bool,
+    /// Whether the two ends are the same point (space only).
+    pub periodic: bool,
+}
+
+/// A named number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// Its name in expressions.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// A scalar parameter of the PDE to be inferred.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// Its name in expressions.
+    pub name: String,
+    /// Where the search starts.
+    pub guess: f64,
+    /// The true value, if known: makes synthetic data and scores the result.
+    pub truth: Option<f64>,
+    /// Values it may not leave.
+    pub bounds: Option<(f64, f64)>,
+    /// Typical size: the method works with theta/scale.
+    pub scale: f64,
+    /// The variable that the method moves.
+    pub transform: Transform,
+    /// Its own learning rate; else the training's `theta-rate`.
+    pub rate: Option<f64>,
+    /// Unit, for people.
+    pub unit: Option<String>,
+}
+
+/// The variable eta that the method moves in place of an unknown theta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {
+    /// theta = scale * eta.
+    Identity,
+    /// theta = scale * exp(eta): positive.
+    Log,
+}
+
+/// A state variable of the PDE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Its name in expressions.
+    pub name: String,
+    /// The state as an expression of `net`, coordinates and unknowns; boundary and initial values
+    /// that it holds are exact for every network.
+    pub form: Formula,
+}
+
+/// A residual, the points where it must vanish, and its weight in the lower-level loss.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equation {
+    /// Its name.
+    pub name: String,
+    /// The expression that must vanish.
+    pub residual: Formula,
+    /// Where.
+    pub points: Points,
+    /// Weight of its mean square (and of its residual-gradient term).
+    pub weight: f64,
+}
+
+/// Data and what they are data of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Its name.
+    pub name: String,
+    /// The observed quantity, an expression of states, coordinates and unknowns.
+    pub value: Formula,
+    /// The data.
+    pub data: Data,
+    /// Weight of its term in the upper-level loss.
+    pub weight: f64,
+}
+
+/// Observed values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Made by the classical solver at the truth.
+    Synthetic {
+        /// Where it is observed.
+        points: Points,
+        /// Standard deviation of the added Gaussian noise.
+        noise: f64,
+    },
+    /// Read from a file or given by the builder.
+    Table(Table),
+}
+
+/// Observed values with their points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// One column per coordinate, in the problem's order.
+    pub coordinates: Vec<Vec<f64>>,
+    /// The observed values.
+    pub values: Vec<f64>,
+    /// Standard deviation of each value, if given.
+    pub sigma: Option<Vec<f64>>,
+}
+
+/// A set of points of the domain, generated when a run starts (random ones from its seed).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    /// How the free coordinates are laid out.
+    pub layout: Layout,
+    /// Coordinates (by number) that are held at one or several values.
+    pub at: Vec<(usize, Vec<f64>)>,
+    /// Keeps only the points where this is true (nonzero).
+    pub filter: Option<Formula>,
+}
+
+/// How points are laid out over the coordinates that are not held.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layout {
+    /// Tensor grid: (coordinate, count), ends included (the upper end of a periodic one left out).
+    Grid(Vec<(usize, usize)>),
+    /// So many uniformly random points.
+    Random(usize),
+    /// So many points of a scrambled Sobol sequence.
+    Sobol(usize),
+    /// The points themselves, one column per coordinate.
+    List(Vec<Vec<f64>>),
+}
+
+/// Shape of the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkChoice {
+    /// Neurons of every hidden layer.
+    pub width: usize,
+    /// Square hidden layers after the embedding.
+    pub layers: usize,
+    /// Nonlinearity.
+    pub activation: Activation,
+    /// Random Fourier features in front: (count, scale).
+    pub fourier: Option<(usize, f64)>,
+    /// Residual connections between the square layers.
+    pub residual: bool,
+    /// Modified MLP (two gates from the input).
+    pub modified: bool,
+    /// One network for each state rather than one with several outputs.
+    pub separate: bool,
+}
+
+/// Which set of defaults a run starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// The paper's settings.
+    Paper,
+    /// The best settings known for a few CPU cores.
+    Fast,
+}
+
+/// How the two levels take turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Levels {
+    /// One step of each level per iteration (the paper's algorithm).
+    Simultaneous,
+    /// Lower steps until the lower loss is below `tolerance` (at most `max_lower`), then one upper step.
+    Alternating {
+        /// Bound on the lower loss.
+        tolerance: f64,
+        /// Most lower steps between two upper steps.
+        max_lower: usize,
+    },
+}
+
+/// How learning rates change over a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// They do not.
+    Constant,
+    /// Half a cosine from the rate down to a hundredth of it.
+    Cosine,
+}
+
+/// Optimiser of the network's weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightOptimiser {
+    /// Adam with amsgrad.
+    Adam,
+    /// L-BFGS (pre-training and the lower level of alternating levels).
+    Lbfgs,
+}
+
+/// All settings of a training run, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Training {
+    /// The defaults they started from.
+    pub recipe: Recipe,
+    /// Arithmetic of the network.
+    pub precision: Precision,
+    /// How the levels take turns.
+    pub levels: Levels,
+    /// Optimiser of the weights.
+    pub optimiser: WeightOptimiser,
+    /// How learning rates change.
+    pub schedule: Schedule,
+    /// Steps of pre-training at the guess.
+    pub pretrain_steps: usize,
+    /// Iterations of the two levels.
+    pub train_steps: usize,
+    /// Learning rate of the weights.
+    pub rate: f64,
+    /// Learning rate of the unknowns.
+    pub theta_rate: f64,
+    /// w_rgrad, the weight of the residual-gradient loss.
+    pub rgrad_weight: f64,
+    /// Pre-training also fits u_0, the classical solution at the guess.
+    pub pretrain_on_solution: bool,
+    /// Converged when every unknown moved less than this (relative) over `settle_steps` iterations
+    /// and the losses no longer fall; zero turns the test off.
+    pub settle_tolerance: f64,
+    /// Window of the convergence test.
+    pub settle_steps: usize,
+    /// Seconds after which training stops with what it has.
+    pub time_limit: Option<f64>,
+    /// A row of the history every so many steps.
+    pub record_every: usize,
+}
+
+/// Resolution of the classical twin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classical {
+    /// Cells in space.
+    pub cells: usize,
+    /// Steps in time.
+    pub steps: usize,
+}
+
+/// An expression, as written and as parsed, that knows where it was written.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// As written.
+    pub text: String,
+    /// As parsed.
+    pub ast: Ast,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// Two formulas are the same if they say the same, wherever they were written.
+impl PartialEq for Formula {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}

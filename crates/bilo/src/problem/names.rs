@@ -1,0 +1,107 @@
+//! What every name of a problem stands for in expressions.
+
+use super::model::{Formula, Problem, Transform, Unknown};
+use crate::diagnostic::Result;
+use bilo_expr::{Expr, Function, Graph, Scope, Symbol, lower};
+
+/// The name by which a state's form calls the network.
+pub const NET: &str = "net";
+
+/// The names of a problem as expressions of one graph.
+pub struct Names {
+    /// Owns all expressions below.
+    pub graph: Graph,
+    /// The coordinates, in the problem's order.
+    pub coordinates: Vec<Symbol>,
+    /// The variables that the method moves, one per unknown, displayed under the unknown's name.
+    pub eta: Vec<Symbol>,
+    /// The unknowns as expressions of `eta`.
+    pub theta: Vec<Expr>,
+    /// Coordinates, constants and unknowns by name; expressions are differentiated by coordinates.
+    pub scope: Scope,
+}
+
+impl Names {
+    /// Coordinates, constants and unknowns; states are bound later, to whatever stands for them.
+    pub fn new(problem: &Problem) -> Names {
+        let mut names = Names::without_unknowns(problem);
+        for unknown in &problem.unknowns {
+            let eta = names.graph.symbol(&unknown.name);
+            let theta = unknown.theta_expr(eta, &mut names.graph);
+            names.eta.push(eta);
+            names.theta.push(theta);
+            names.scope.bind(&unknown.name, theta);
+        }
+        names
+    }
+
+    /// Coordinates and constants only: all that a choice of points may use.
+    pub(super) fn without_unknowns(problem: &Problem) -> Names {
+        let mut graph = Graph::new();
+        let mut scope = Scope::new();
+        let mut coordinates = Vec::new();
+        for coordinate in &problem.coordinates {
+            let symbol = graph.symbol(&coordinate.name);
+            let leaf = graph.leaf(symbol);
+            scope.bind(&coordinate.name, leaf);
+            scope.variable(&coordinate.name, symbol);
+            coordinates.push(symbol);
+        }
+        let pairs = coordinates.iter().zip(&problem.coordinates);
+        scope.space(pairs.filter(|(_, c)| !c.time).map(|(symbol, _)| *symbol).collect());
+        for constant in &problem.constants {
+            let value = graph.constant(constant.value);
+            scope.bind(&constant.name, value);
+        }
+        Names { graph, coordinates, eta: Vec::new(), theta: Vec::new(), scope }
+    }
+
+    /// A formula as an expression; errors point into its text.
+    pub fn lower(&mut self, formula: &Formula) -> Result<Expr> {
+        lower(&formula.ast, &mut self.graph, &self.scope).map_err(|e| formula.error(e))
+    }
+
+    /// Binds `name` to an opaque function of the coordinates.
+    pub fn bind_opaque(&mut self, name: &str) -> Function {
+        let coordinates = self.coordinates.clone();
+        let inputs = coordinates.into_iter().map(|s| self.graph.leaf(s)).collect();
+        let function = self.graph.function(name, inputs);
+        let value = self.graph.value(function);
+        self.scope.bind(name, value);
+        function
+    }
+
+    /// Binds each state to an opaque function of the coordinates, so that `u_xx` is a leaf: what a
+    /// solver that knows nothing of networks needs.
+    pub fn bind_states_opaque(&mut self, problem: &Problem) -> Vec<Function> {
+        problem.states.iter().map(|state| self.bind_opaque(&state.name)).collect()
+    }
+}
+
+impl Unknown {
+    /// The variable eta of a value theta.
+    pub fn eta_of(&self, theta: f64) -> f64 {
+        match self.transform {
+            Transform::Identity => theta / self.scale,
+            Transform::Log => (theta / self.scale).ln(),
+        }
+    }
+
+    /// The value theta of a variable eta.
+    pub fn theta_of(&self, eta: f64) -> f64 {
+        match self.transform {
+            Transform::Identity => self.scale * eta,
+            Transform::Log => self.scale * eta.exp(),
+        }
+    }
+
+    fn theta_expr(&self, eta: Symbol, graph: &mut Graph) -> Expr {
+        let eta = graph.leaf(eta);
+        let scale = graph.constant(self.scale);
+        let bare = match self.transform {
+            Transform::Identity => eta,
+            Transform::Log => graph.unary(bilo_expr::Unary::Exp, eta),
+        };
+        graph.mul(scale, bare)
+    }
+}

@@ -1,0 +1,289 @@
+//! Points as a user states them: by the names of coordinates.
+
+use super::model::{Coordinate, Formula, Layout, Points};
+use super::tree::Places;
+use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
+
+/// Most points of one set; more is a slip of the keyboard and would exhaust the memory.
+pub(super) const MOST_POINTS: usize = 10_000_000;
+/// Most points of a Sobol set: the length of the tabulated sequence.
+pub(super) const MOST_SOBOL: usize = 1 << 16;
+
+/// A choice of points by the names of coordinates.
+///
+/// ```
+/// use bilo::problem::PointsSpec;
+///
+/// let inside = PointsSpec::grid([("x", 51), ("t", 51)]).keep("x != 0.5");
+/// let at_both_ends = PointsSpec::random(100).hold("x", [0.0, 1.0]);
+/// let one_point = PointsSpec::grid([]).hold("x", [0.5]).hold("t", [1.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct PointsSpec {
+    layout: LayoutSpec,
+    at: Vec<(String, Vec<f64>)>,
+    filter: Option<Filter>,
+}
+
+#[derive(Clone, Debug)]
+enum Filter {
+    Text(String),
+    Formula(Formula),
+}
+
+#[derive(Clone, Debug)]
+enum LayoutSpec {
+    Grid(Vec<(String, usize)>),
+    Random(usize),
+    Sobol(usize),
+    List(Vec<Vec<f64>>),
+}
+
+impl PointsSpec {
+    /// A tensor grid: coordinates and their numbers of points.
+    pub fn grid<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> PointsSpec {
+        let counts = counts.into_iter().map(|(name, n)| (name.to_string(), n)).collect();
+        PointsSpec::new(LayoutSpec::Grid(counts))
+    }
+
+    /// So many uniformly random points.
+    pub fn random(count: usize) -> PointsSpec {
+        PointsSpec::new(LayoutSpec::Random(count))
+    }
+
+    /// So many points of a scrambled Sobol sequence.
+    pub fn sobol(count: usize) -> PointsSpec {
+        PointsSpec::new(LayoutSpec::Sobol(count))
+    }
+
+    /// The points themselves, one column per coordinate in the problem's order.
+    pub fn list(columns: Vec<Vec<f64>>) -> PointsSpec {
+        PointsSpec::new(LayoutSpec::List(columns))
+    }
+
+    fn new(layout: LayoutSpec) -> PointsSpec {
+        PointsSpec { layout, at: Vec::new(), filter: None }
+    }
+
+    /// Holds a coordinate at one or several values.
+    pub fn hold(mut self, coordinate: &str, values: impl Into<Vec<f64>>) -> PointsSpec {
+        self.at.push((coordinate.to_string(), values.into()));
+        self
+    }
+
+    /// Keeps only the points where a condition of coordinates and constants holds.
+    pub fn keep(mut self, condition: &str) -> PointsSpec {
+        self.filter = Some(Filter::Text(condition.to_string()));
+        self
+    }
+
+    pub(super) fn keep_formula(mut self, formula: Formula) -> PointsSpec {
+        self.filter = Some(Filter::Formula(formula));
+        self
+    }
+
+    /// The points by the numbers of coordinates, checked; `path` is where they are stated.
+    pub(super) fn resolve(self, coordinates: &[Coordinate], path: &str, places: &Places) -> Result<Points> {
+        let resolver = Resolver { coordinates, path, places };
+        let at = resolver.at(self.at)?;
+        let layout = resolver.layout(self.layout, &at)?;
+        let filter = match self.filter {
+            None => None,
+            Some(Filter::Formula(formula)) => Some(formula),
+            Some(Filter::Text(text)) => {
+                Some(Formula::parse(&text, Origin::text(format!("{path}.where"), &text))?)
+            }
+        };
+        Ok(Points { layout, at, filter })
+    }
+}
+
+struct Resolver<'a> {
+    coordinates: &'a [Coordinate],
+    path: &'a str,
+    places: &'a Places,
+}
+
+impl Resolver<'_> {
+    fn error(&self, key: &str, message: String) -> Diagnostic {
+        let mut message = message;
+        let origin = self.places.get(&format!("{}{key}", self.path));
+        if origin.is_none() {
+            message = format!("{}: {message}", self.path);
+        }
+        Diagnostic::new(message, origin)
+    }
+
+    fn number_of(&self, name: &str, key: &str) -> Result<usize> {
+        let found = self.coordinates.iter().position(|c| c.name == name);
+        found.ok_or_else(|| {
+            let mut error = self.error("", format!("unknown coordinate `{name}`"));
+            let key_origin = self.places.key(&format!("{}.{key}.{name}", self.path));
+            if !key_origin.is_none() {
+                error.origin = key_origin;
+            }
+            error.help(suggest(name, self.coordinates.iter().map(|c| c.name.as_str()))).into()
+        })
+    }
+
+    fn at(&self, at: Vec<(String, Vec<f64>)>) -> Result<Vec<(usize, Vec<f64>)>> {
+        let mut held = Vec::new();
+        for (name, values) in at {
+            let number = self.number_of(&name, "at")?;
+            let key = format!(".at.{name}");
+            if values.is_empty() {
+                return Err(self.error(&key, format!("`at` gives no value for `{name}`")).into());
+            }
+            for value in &values {
+                if let Some(why) = self.coordinates[number].excludes(*value) {
+                    return Err(self.error(&key, why).into());
+                }
+            }
+            held.push((number, values));
+        }
+        held.sort_by_key(|(number, _)| *number);
+        self.once(held.iter().map(|(number, _)| *number), "at")?;
+        Ok(held)
+    }
+
+    fn once(&self, numbers: impl Iterator<Item = usize>, key: &str) -> Result<()> {
+        let mut last = None;
+        for number in numbers {
+            if last == Some(number) {
+                let name = &self.coordinates[number].name;
+                return Err(self.error("", format!("`{name}` occurs twice in `{key}`")).into());
+            }
+            last = Some(number);
+        }
+        Ok(())
+    }
+
+    fn layout(&self, layout: LayoutSpec, at: &[(usize, Vec<f64>)]) -> Result<Layout> {
+        let held: usize = at.iter().map(|(_, values)| values.len()).fold(1, usize::saturating_mul);
+        match layout {
+            LayoutSpec::Grid(counts) => self.grid(counts, at, held),
+            LayoutSpec::Random(n) => {
+                self.scattered("random", n, MOST_POINTS, at, held)?;
+                Ok(Layout::Random(n))
+            }
+            LayoutSpec::Sobol(n) => {
+                self.scattered("sobol", n, MOST_SOBOL, at, held)?;
+                Ok(Layout::Sobol(n))
+            }
+            LayoutSpec::List(columns) => self.list(columns, at),
+        }
+    }
+
+    fn grid(&self, counts: Vec<(String, usize)>, at: &[(usize, Vec<f64>)], held: usize) -> Result<Layout> {
+        let mut grid = Vec::new();
+        for (name, n) in counts {
+            let number = self.number_of(&name, "grid")?;
+            let key = format!(".grid.{name}");
+            if n < 2 {
+                let error =
+                    self.error(&key, format!("a grid needs at least 2 points of `{name}`, found {n}"));
+                return Err(error.help(format!("hold it instead: `at = {{ {name} = ... }}`")).into());
+            }
+            if at.iter().any(|(held, _)| *held == number) {
+                let message = format!("`{name}` is in `grid` and in `at`");
+                return Err(self.error(&key, message).help("leave it out of one of them").into());
+            }
+            grid.push((number, n));
+        }
+        grid.sort_unstable();
+        self.once(grid.iter().map(|(number, _)| *number), "grid")?;
+        self.covered(&grid, at)?;
+        let total = grid.iter().map(|(_, n)| *n).fold(held, usize::saturating_mul);
+        self.not_too_many(total)?;
+        Ok(Layout::Grid(grid))
+    }
+
+    fn covered(&self, grid: &[(usize, usize)], at: &[(usize, Vec<f64>)]) -> Result<()> {
+        for (number, coordinate) in self.coordinates.iter().enumerate() {
+            let in_grid = grid.iter().any(|(c, _)| *c == number);
+            if !in_grid && !at.iter().any(|(c, _)| *c == number) {
+                let message = format!("the points say nothing about `{}`", coordinate.name);
+                let help = format!(
+                    "give it a number of points, `grid = {{ {0} = 51 }}`, or hold it, `at = {{ {0} = ... }}`",
+                    coordinate.name
+                );
+                return Err(self.error("", message).help(help).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn scattered(
+        &self,
+        key: &str,
+        n: usize,
+        most: usize,
+        at: &[(usize, Vec<f64>)],
+        held: usize,
+    ) -> Result<()> {
+        if n < 1 || n > most {
+            let message = format!("`{key}` must be from 1 to {most}, found {n}");
+            return Err(self.error(&format!(".{key}"), message).into());
+        }
+        if at.len() == self.coordinates.len() {
+            let message = format!("`at` holds every coordinate, nothing is left for `{key}`");
+            return Err(self.error(&format!(".{key}"), message).into());
+        }
+        self.not_too_many(n.saturating_mul(held))
+    }
+
+    fn not_too_many(&self, total: usize) -> Result<()> {
+        if total > MOST_POINTS {
+            let message = format!("these are {total} points, more than the {MOST_POINTS} allowed");
+            return Err(self.error("", message).into());
+        }
+        Ok(())
+    }
+
+    fn list(&self, columns: Vec<Vec<f64>>, at: &[(usize, Vec<f64>)]) -> Result<Layout> {
+        if let Some((number, _)) = at.first() {
+            let name = &self.coordinates[*number].name;
+            return Err(self.error("", format!("`{name}` is held and listed")).into());
+        }
+        check_columns(&columns, self.coordinates).map_err(|why| Error::from(self.error("", why)))?;
+        Ok(Layout::List(columns))
+    }
+}
+
+/// Whether the columns are points of the domain, one column per coordinate; else why not.
+pub(super) fn check_columns(
+    columns: &[Vec<f64>],
+    coordinates: &[Coordinate],
+) -> std::result::Result<(), String> {
+    if columns.len() != coordinates.len() {
+        let (found, wanted) = (columns.len(), coordinates.len());
+        return Err(format!("points need one column per coordinate, {wanted}, found {found}"));
+    }
+    let rows = columns.first().map_or(0, Vec::len);
+    if rows == 0 {
+        return Err("there are no points".to_string());
+    }
+    for (column, coordinate) in columns.iter().zip(coordinates) {
+        if column.len() != rows {
+            let name = &coordinate.name;
+            return Err(format!("the column of `{name}` has {} rows, another {rows}", column.len()));
+        }
+        for (row, value) in column.iter().enumerate() {
+            if let Some(why) = coordinate.excludes(*value) {
+                return Err(format!("point {}: {why}", row + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Coordinate {
+    /// Why a value is not in the domain, if it is not.
+    pub(super) fn excludes(&self, value: f64) -> Option<String> {
+        if value >= self.lo && value <= self.hi {
+            return None;
+        }
+        let (name, lo, hi) = (&self.name, self.lo, self.hi);
+        Some(format!("{name} = {value:?} is outside the domain [{lo:?}, {hi:?}]"))
+    }
+}

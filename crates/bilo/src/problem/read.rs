@@ -1,0 +1,223 @@
+//! From the tree of a problem file to a [`Problem`].
+
+use super::data::{DataFile, read_table};
+use super::model::{
+    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, State, Transform, Unknown,
+};
+use super::names::NET;
+use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
+use super::reader::{Reader, number, pair, string, table};
+use super::tree::{Entry, Node, Places, Table, Value, join};
+use super::{check, settings};
+use crate::diagnostic::{Diagnostic, Origin, Result};
+use std::path::Path;
+
+const TOP_KEYS: &[&str] = &[
+    "name",
+    "about",
+    "coordinates",
+    "constants",
+    "unknown",
+    "state",
+    "equation",
+    "observation",
+    "network",
+    "train",
+    "classical",
+];
+
+/// Reads and checks a whole problem; data files are found relative to `folder`.
+pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
+    let top_origin = Origin::none();
+    let constants = read_constants(&tree)?;
+    let top = Reader::new(&tree, "", &top_origin, &constants, TOP_KEYS)?;
+    let name = string(top.require("name", "\"my-problem\"")?, "name")?.to_string();
+    let about = top.string("about")?.unwrap_or_default();
+    let (network, training) = settings::read(&mut tree, &constants)?;
+    let classical = settings::read_classical(&tree, &constants)?;
+    let places = Places::of(&tree);
+    let coordinates = read_coordinates(&tree, &constants)?;
+    let unknowns = read_each(&tree, "unknown", |path, entry| read_unknown(path, entry, &constants))?;
+    let states = read_each(&tree, "state", read_state)?;
+
+    let room =
+        Room { coordinates: &coordinates, constants: &constants, states: &states, places: &places, folder };
+    let equations = read_each(&tree, "equation", |path, entry| room.equation(path, entry))?;
+    let observations = read_each(&tree, "observation", |path, entry| room.observation(path, entry))?;
+    let problem = Problem {
+        name,
+        about,
+        coordinates,
+        constants,
+        unknowns,
+        states,
+        equations,
+        observations,
+        network,
+        training,
+        classical,
+    };
+    check::check(&problem, &places)?;
+    Ok(problem)
+}
+
+/// Reads each entry of the table `kind`, such as `[unknown.D]` and `[unknown.rho]`.
+fn read_each<T>(tree: &Table, kind: &str, read: impl Fn(&str, &Entry) -> Result<T>) -> Result<Vec<T>> {
+    let Some(node) = tree.get(kind) else {
+        return Ok(Vec::new());
+    };
+    let entries = &table(node, kind)?.entries;
+    entries.iter().map(|entry| read(&join(kind, &entry.key), entry)).collect()
+}
+
+/// Constants may use those above them.
+fn read_constants(tree: &Table) -> Result<Vec<Constant>> {
+    let mut constants = Vec::new();
+    if let Some(node) = tree.get("constants") {
+        for entry in &table(node, "constants")?.entries {
+            let value = number(&entry.node, &entry.key, &constants)?;
+            constants.push(Constant { name: entry.key.clone(), value });
+        }
+    }
+    Ok(constants)
+}
+
+fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordinate>> {
+    read_each(tree, "coordinates", |path, entry| {
+        let (range, time, periodic) = match &entry.node.value {
+            Value::Table(_) => {
+                let reader = Reader::of(&entry.node, path, constants, &["range", "time", "periodic"])?;
+                let range = reader.require("range", "[0.0, 1.0]")?;
+                (range, reader.boolean("time")?, reader.boolean("periodic")?)
+            }
+            _ => (&entry.node, None, None),
+        };
+        let (lo, hi) = pair(range, &entry.key, constants)?;
+        Ok(Coordinate {
+            name: entry.key.clone(),
+            lo,
+            hi,
+            time: time.unwrap_or(false),
+            periodic: periodic.unwrap_or(false),
+        })
+    })
+}
+
+fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unknown> {
+    refuse_functions(entry)?;
+    let known = ["guess", "truth", "bounds", "scale", "transform", "rate", "unit"];
+    let reader = Reader::of(&entry.node, path, constants, &known)?;
+    let transforms = [("identity", Transform::Identity), ("log", Transform::Log)];
+    let bounds = reader.get("bounds").map(|node| pair(node, "bounds", constants)).transpose()?;
+    Ok(Unknown {
+        name: entry.key.clone(),
+        guess: number(reader.require("guess", "1.0")?, "guess", constants)?,
+        truth: reader.number("truth")?,
+        bounds,
+        scale: reader.number("scale")?.unwrap_or(1.0),
+        transform: reader.choice("transform", &transforms)?.unwrap_or(Transform::Identity),
+        rate: reader.number("rate")?,
+        unit: reader.string("unit")?,
+    })
+}
+
+fn refuse_functions(entry: &Entry) -> Result<()> {
+    let Value::Table(table) = &entry.node.value else {
+        return Ok(());
+    };
+    let of_functions = ["of", "form", "network", "regularise", "prior"];
+    match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
+        None => Ok(()),
+        Some(found) => {
+            let message = format!(
+                "`{}` belongs to an unknown function, and this version infers numbers only",
+                found.key
+            );
+            let help = "give the unknown a `guess` that is a number";
+            Err(Diagnostic::new(message, found.key_origin.clone()).help(help).into())
+        }
+    }
+}
+
+fn read_state(path: &str, entry: &Entry) -> Result<State> {
+    let reader = Reader::of(&entry.node, path, &[], &["form"])?;
+    let form = match reader.formula("form")? {
+        Some(form) => form,
+        None => Formula::parse(NET, Origin::none())?,
+    };
+    Ok(State { name: entry.key.clone(), form })
+}
+
+/// What equations and observations refer to.
+struct Room<'a> {
+    coordinates: &'a [Coordinate],
+    constants: &'a [Constant],
+    states: &'a [State],
+    places: &'a Places,
+    folder: &'a Path,
+}
+
+impl Room<'_> {
+    fn equation(&self, path: &str, entry: &Entry) -> Result<Equation> {
+        let reader = Reader::of(&entry.node, path, self.constants, &["residual", "points", "weight"])?;
+        let residual = reader.formula("residual")?;
+        let residual = residual.ok_or_else(|| reader.missing("residual", "\"u_xx - f\""))?;
+        let example = format!("{{ grid = {{ {} }} }}", example_counts(self.coordinates));
+        let points = reader.require("points", &example)?;
+        let points_path = join(path, "points");
+        let points_reader = Reader::of(points, &points_path, self.constants, POINTS_KEYS)?;
+        let spec = read_spec(&points_reader, self.coordinates, self.folder)?;
+        Ok(Equation {
+            name: entry.key.clone(),
+            residual,
+            points: spec.resolve(self.coordinates, &points_path, self.places)?,
+            weight: reader.number("weight")?.unwrap_or(1.0),
+        })
+    }
+
+    fn observation(&self, path: &str, entry: &Entry) -> Result<Observation> {
+        let known = ["value", "data", "weight", "likelihood"];
+        let reader = Reader::of(&entry.node, path, self.constants, &known)?;
+        reader.choice("likelihood", &[("gaussian", ())])?;
+        let value = match (reader.formula("value")?, self.states) {
+            (Some(value), _) => value,
+            (None, [only]) => Formula::parse(&only.name, Origin::none())?,
+            (None, _) => return Err(reader.missing("value", "\"u\"")),
+        };
+        let data = reader.require("data", "{ file = \"data.csv\" }")?;
+        Ok(Observation {
+            name: entry.key.clone(),
+            value,
+            data: self.data(&join(path, "data"), data)?,
+            weight: reader.number("weight")?.unwrap_or(1.0),
+        })
+    }
+
+    fn data(&self, path: &str, node: &Node) -> Result<Data> {
+        let reader = Reader::of(node, path, self.constants, &["synthetic", "file", "at"])?;
+        match (reader.get("synthetic"), reader.get("file")) {
+            (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
+            (None, Some(file)) => {
+                let at = read_held(&reader, self.coordinates)?;
+                let name = string(file, "file")?;
+                let file = DataFile { name, folder: self.folder, origin: &file.origin };
+                Ok(Data::Table(read_table(&file, self.coordinates, &at)?))
+            }
+            _ => {
+                let error =
+                    Diagnostic::new("data are either `synthetic` or from a `file`", node.origin.clone());
+                Err(error.help("write `{ file = \"data.csv\" }`").into())
+            }
+        }
+    }
+
+    fn synthetic(&self, path: &str, node: &Node) -> Result<Data> {
+        let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise"]).collect();
+        let reader = Reader::of(node, path, self.constants, &known)?;
+        let spec = read_spec(&reader, self.coordinates, self.folder)?;
+        Ok(Data::Synthetic {
+            points: spec.resolve(self.coordinates, path, self.places)?,
+            noise: reader.number("noise")?.unwrap_or(0.0),
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! The tables `[network]`, `[train]` and `[classical]`.
+
+use super::model::{Classical, Constant, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
+use super::reader::{Reader, choice, table};
+use super::tree::{Node, Table};
+use crate::diagnostic::Result;
+use bilo_jet::{Activation, Precision};
+
+const NETWORK_KEYS: &[&str] =
+    &["width", "layers", "activation", "fourier", "residual", "modified", "separate"];
+const TRAIN_KEYS: &[&str] = &[
+    "precision",
+    "levels",
+    "lower-tolerance",
+    "max-lower-steps",
+    "optimiser",
+    "schedule",
+    "pretrain-steps",
+    "train-steps",
+    "rate",
+    "theta-rate",
+    "rgrad-weight",
+    "pretrain-on-solution",
+    "settle-tolerance",
+    "settle-steps",
+    "time-limit",
+    "record-every",
+];
+/// Sub-tables that apply under that recipe only.
+const RECIPES: [&str; 2] = ["paper", "fast"];
+
+/// Defaults of alternating levels: the bound of the paper's reference trajectories.
+const LOWER_TOLERANCE: f64 = 1e-4;
+const MAX_LOWER_STEPS: usize = 1000;
+
+/// Reads `[network]` and `[train]`, each over the recipe's defaults and under the recipe's own
+/// sub-table.
+pub(super) fn read(tree: &mut Table, constants: &[Constant]) -> Result<(NetworkChoice, Training)> {
+    let recipe = read_recipe(tree)?;
+    let (mut network, mut training) = recipe.defaults();
+    // The other recipe's sub-tables are read too, so that their mistakes do not lie in wait.
+    for name in RECIPES {
+        if let Some(node) = sub_table(tree, "network", name)? {
+            let path = format!("network.{name}");
+            read_network(&Reader::of(node, &path, constants, NETWORK_KEYS)?, &mut network.clone())?;
+        }
+        if let Some(node) = sub_table(tree, "train", name)? {
+            let path = format!("train.{name}");
+            read_training(&Reader::of(node, &path, constants, TRAIN_KEYS)?, &mut training.clone())?;
+        }
+    }
+    tree.choose("network", &RECIPES, recipe.name());
+    tree.choose("train", &RECIPES, recipe.name());
+    if let Some(node) = tree.get("network") {
+        let known = [NETWORK_KEYS, &RECIPES].concat();
+        read_network(&Reader::of(node, "network", constants, &known)?, &mut network)?;
+    }
+    if let Some(node) = tree.get("train") {
+        let known = [TRAIN_KEYS, &["recipe"], &RECIPES].concat();
+        read_training(&Reader::of(node, "train", constants, &known)?, &mut training)?;
+    }
+    Ok((network, training))
+}
+
+fn sub_table<'a>(tree: &'a Table, name: &str, sub: &str) -> Result<Option<&'a Node>> {
+    match tree.get(name) {
+        Some(node) => Ok(table(node, name)?.get(sub)),
+        None => Ok(None),
+    }
+}
+
+fn read_recipe(tree: &Table) -> Result<Recipe> {
+    match sub_table(tree, "train", "recipe")? {
+        Some(node) => choice(node, "recipe", &Recipe::ALL),
+        None => Ok(Recipe::Fast),
+    }
+}
+
+fn set<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
+    }
+}
+
+fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> Result<()> {
+    let activations = [
+        ("tanh", Activation::Tanh),
+        ("sin", Activation::Sin),
+        ("softplus", Activation::Softplus),
+        ("swish", Activation::Swish),
+    ];
+    set(&mut network.width, reader.count("width")?);
+    set(&mut network.layers, reader.count("layers")?);
+    set(&mut network.activation, reader.choice("activation", &activations)?);
+    set(&mut network.residual, reader.boolean("residual")?);
+    set(&mut network.modified, reader.boolean("modified")?);
+    set(&mut network.separate, reader.boolean("separate")?);
+    if let Some(node) = reader.get("fourier") {
+        let path = reader.path("fourier");
+        let fourier = Reader::of(node, &path, reader.constants(), &["features", "scale"])?;
+        let features = fourier.count("features")?.ok_or_else(|| fourier.missing("features", "64"))?;
+        network.fourier = Some((features, fourier.number("scale")?.unwrap_or(1.0)));
+    }
+    Ok(())
+}
+
+fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
+    let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
+    let optimisers = [("adam", WeightOptimiser::Adam), ("lbfgs", WeightOptimiser::Lbfgs)];
+    let schedules = [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
+    set(&mut training.precision, reader.choice("precision", &precisions)?);
+    set(&mut training.levels, read_levels(reader)?);
+    set(&mut training.optimiser, reader.choice("optimiser", &optimisers)?);
+    set(&mut training.schedule, reader.choice("schedule", &schedules)?);
+    set(&mut training.pretrain_steps, reader.count("pretrain-steps")?);
+    set(&mut training.train_steps, reader.count("train-steps")?);
+    set(&mut training.rate, reader.number("rate")?);
+    set(&mut training.theta_rate, reader.number("theta-rate")?);
+    set(&mut training.rgrad_weight, reader.number("rgrad-weight")?);
+    set(&mut training.pretrain_on_solution, reader.boolean("pretrain-on-solution")?);
+    set(&mut training.settle_tolerance, reader.number("settle-tolerance")?);
+    set(&mut training.settle_steps, reader.count("settle-steps")?);
+    set(&mut training.time_limit, reader.number("time-limit")?.map(Some));
+    set(&mut training.record_every, reader.count("record-every")?);
+    Ok(())
+}
+
+fn read_levels(reader: &Reader<'_>) -> Result<Option<Levels>> {
+    let alternating = Levels::Alternating {
+        tolerance: reader.number("lower-tolerance")?.unwrap_or(LOWER_TOLERANCE),
+        max_lower: reader.count("max-lower-steps")?.unwrap_or(MAX_LOWER_STEPS),
+    };
+    reader.choice("levels", &[("simultaneous", Levels::Simultaneous), ("alternating", alternating)])
+}
+
+impl Default for Classical {
+    fn default() -> Classical {
+        Classical { cells: 800, steps: 800 }
+    }
+}
+
+/// Reads `[classical]`.
+pub(super) fn read_classical(tree: &Table, constants: &[Constant]) -> Result<Classical> {
+    let mut classical = Classical::default();
+    if let Some(node) = tree.get("classical") {
+        let reader = Reader::of(node, "classical", constants, &["cells", "steps"])?;
+        set(&mut classical.cells, reader.count("cells")?);
+        set(&mut classical.steps, reader.count("steps")?);
+    }
+    Ok(classical)
+}
