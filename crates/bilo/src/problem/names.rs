@@ -8,6 +8,7 @@ use bilo_expr::{Expr, Function, Graph, Scope, Symbol, lower};
 pub const NET: &str = "net";
 
 /// The names of a problem as expressions of one graph.
+#[derive(Clone)]
 pub struct Names {
     /// Owns all expressions below.
     pub graph: Graph,

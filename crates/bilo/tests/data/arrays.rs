@@ -4,7 +4,12 @@ use npyz::{Order, WriterBuilder};
 use std::io::Cursor;
 
 /// A file of one array.
-pub(crate) fn npy<T: npyz::Serialize + Copy>(dtype: &str, order: Order, shape: &[u64], data: &[T]) -> Vec<u8> {
+pub(crate) fn npy<T: npyz::Serialize + Copy>(
+    dtype: &str,
+    order: Order,
+    shape: &[u64],
+    data: &[T],
+) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let dtype = npyz::DType::Plain(dtype.parse().expect("a type"));
     let options = npyz::WriteOptions::new().dtype(dtype).shape(shape).order(order);

@@ -1,0 +1,60 @@
+//! Methods that solve an inverse problem, one file each.
+
+mod bilo;
+
+use crate::diagnostic::Result;
+use crate::observer::Observer;
+use crate::outcome::Outcome;
+use crate::problem::Problem;
+use std::str::FromStr;
+
+/// A method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Bilevel local operator learning.
+    #[default]
+    Bilo,
+}
+
+impl Method {
+    /// The names of all methods.
+    pub fn names() -> &'static [&'static str] {
+        &["bilo"]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Bilo => "bilo",
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        match name {
+            "bilo" => Ok(Method::Bilo),
+            _ => Err(format!("there is no method `{name}`; the methods are: {}", Method::names().join(", "))),
+        }
+    }
+}
+
+/// What a run needs beside the problem.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Fixes every random number.
+    pub seed: u64,
+    /// Threads; all cores if none is given. The result does not depend on it.
+    pub threads: Option<usize>,
+    /// The method.
+    pub method: Method,
+}
+
+/// Solves an inverse problem.
+pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
+    match job.method {
+        Method::Bilo => bilo::run(problem, job, observer),
+    }
+}

@@ -1,0 +1,32 @@
+//! One random stream per purpose, all from the seed of the run.
+
+/// What randomness is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// Initial weights of a network.
+    Weights,
+    /// Frozen features of a network.
+    Features,
+    /// Points of an equation.
+    EquationPoints,
+    /// Points of an observation.
+    ObservationPoints,
+    /// Noise of an observation.
+    Noise,
+}
+
+/// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.
+pub(crate) fn seed_for(seed: u64, purpose: Purpose, number: usize) -> u64 {
+    let mut state = seed;
+    for word in [purpose as u64 + 1, number as u64 + 1] {
+        state = mix(state ^ word.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    }
+    state
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

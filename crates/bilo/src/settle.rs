@@ -1,0 +1,100 @@
+//! When training has converged: the unknowns stand still and the losses no longer fall.
+
+use crate::problem::Training;
+
+/// Share by which a loss must fall over a window to count as falling.
+const FALL: f64 = 0.05;
+
+/// Compares the unknowns and losses with those of a window ago.
+#[derive(Clone, Debug)]
+pub(crate) struct Settling {
+    tolerance: f64,
+    window: usize,
+    steps: usize,
+    lowest: Vec<f64>,
+    highest: Vec<f64>,
+    losses: Vec<f64>,
+    losses_before: Vec<f64>,
+}
+
+impl Settling {
+    pub(crate) fn new(training: &Training) -> Self {
+        Self {
+            tolerance: training.settle_tolerance,
+            window: training.settle_steps.max(1),
+            steps: 0,
+            lowest: vec![],
+            highest: vec![],
+            losses: vec![],
+            losses_before: vec![],
+        }
+    }
+
+    /// Takes note of a step; at the end of each window tells whether everything stood still in it.
+    pub(crate) fn settled(&mut self, unknowns: &[f64], losses: &[f64]) -> bool {
+        if self.tolerance <= 0.0 {
+            return false;
+        }
+        if self.steps == 0 {
+            self.lowest = unknowns.to_vec();
+            self.highest = unknowns.to_vec();
+            self.losses = vec![0.0; losses.len()];
+        }
+        for (j, &unknown) in unknowns.iter().enumerate() {
+            self.lowest[j] = self.lowest[j].min(unknown);
+            self.highest[j] = self.highest[j].max(unknown);
+        }
+        let mean = self.losses.iter_mut().zip(losses.iter().filter(|loss| !loss.is_nan()));
+        mean.for_each(|(sum, loss)| *sum += loss / self.window as f64);
+        self.steps += 1;
+        if self.steps < self.window {
+            return false;
+        }
+        let still = self.unknowns_stand_still() && self.losses_no_longer_fall();
+        self.losses_before = std::mem::take(&mut self.losses);
+        self.steps = 0;
+        still
+    }
+
+    fn unknowns_stand_still(&self) -> bool {
+        self.lowest.iter().zip(&self.highest).all(|(lo, hi)| hi - lo <= self.tolerance * hi.abs().max(lo.abs()))
+    }
+
+    fn losses_no_longer_fall(&self) -> bool {
+        !self.losses_before.is_empty()
+            && self.losses.iter().zip(&self.losses_before).all(|(now, before)| *now >= (1.0 - FALL) * before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Recipe;
+
+    fn settling() -> Settling {
+        let (_, mut training) = Recipe::Fast.defaults();
+        training.settle_tolerance = 1e-3;
+        training.settle_steps = 10;
+        Settling::new(&training)
+    }
+
+    fn first_settled(unknown: impl Fn(f64) -> f64, loss: impl Fn(f64) -> f64) -> Option<usize> {
+        let mut settling = settling();
+        (1..=200).find(|&step| settling.settled(&[unknown(step as f64)], &[loss(step as f64)]))
+    }
+
+    #[test]
+    fn two_still_windows_are_enough() {
+        assert_eq!(first_settled(|_| 2.0, |_| 1e-5), Some(20));
+    }
+
+    #[test]
+    fn a_moving_unknown_is_not_settled() {
+        assert_eq!(first_settled(|step| 2.0 + 1e-3 * step, |_| 1e-5), None);
+    }
+
+    #[test]
+    fn a_falling_loss_is_not_settled() {
+        assert_eq!(first_settled(|_| 2.0, |step| (-0.1 * step).exp()), None);
+    }
+}

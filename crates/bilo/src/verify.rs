@@ -1,0 +1,81 @@
+//! The check after every run: the PDE is solved again, classically, at the estimate, and the
+//! network's solution is held against it.
+
+use crate::diagnostic::Result;
+use crate::operator::{LocalOperator, program_error};
+use crate::outcome::{Field, Fields, StateOutcome};
+use crate::problem::{Layout, Points, Problem};
+use crate::train::Point;
+use crate::twin::Twin;
+use bilo_expr::Expr;
+use bilo_jet::{Device, FieldProgram};
+
+/// Nodes of the report's grid along each coordinate.
+const NODES: usize = 101;
+
+/// What the check found.
+pub struct Verdict {
+    /// Agreement of every state.
+    pub states: Vec<StateOutcome>,
+    /// Solutions and residuals on a grid.
+    pub fields: Fields,
+    /// What the classical solver said if it failed.
+    pub classical_failure: Option<String>,
+}
+
+/// Evaluates the network on a grid and compares it with the classical solution at the estimate.
+pub fn verify(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device, point: &Point) -> Result<Verdict> {
+    let columns = report_grid(problem)?;
+    let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(NODES))).collect();
+    let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &columns)? };
+    let classical = classical_states(problem, point, &columns);
+    let mut states = vec![];
+    for (number, state) in problem.states.iter().enumerate() {
+        let mut agreement = None;
+        if let Ok(solution) = &classical {
+            agreement = Some(relative_l2(&fields.arrays[number].values, &solution[number]));
+            fields.arrays.push(Field { name: format!("{}_classical", state.name), values: solution[number].clone() });
+        }
+        states.push(StateOutcome { name: state.name.clone(), relative_l2_vs_classical: agreement });
+    }
+    Ok(Verdict { states, fields, classical_failure: classical.err() })
+}
+
+fn report_grid(problem: &Problem) -> Result<Vec<Vec<f64>>> {
+    let counts = (0..problem.coordinates.len()).map(|coordinate| (coordinate, NODES)).collect();
+    Points { layout: Layout::Grid(counts), at: vec![], filter: None }.columns(problem, 0)
+}
+
+/// States first, then the residuals of the equations that hold inside the domain.
+fn network_fields(
+    problem: &Problem,
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    point: &Point,
+    columns: &[Vec<f64>],
+) -> Result<Vec<Field>> {
+    let mut names: Vec<String> = problem.states.iter().map(|state| format!("{}_network", state.name)).collect();
+    let mut values: Vec<Expr> = operator.states.clone();
+    for (equation, &residual) in problem.equations.iter().zip(&operator.residuals) {
+        if equation.points.at.is_empty() {
+            names.push(format!("residual_{}", equation.name));
+            values.push(residual);
+        }
+    }
+    let program = FieldProgram::new(&mut operator.names.graph, &operator.operator, &values)
+        .map_err(|error| program_error(&error))?;
+    let values = device.evaluate(&program, columns, &point.weights, &point.eta);
+    Ok(names.into_iter().zip(values).map(|(name, values)| Field { name, values }).collect())
+}
+
+fn classical_states(problem: &Problem, point: &Point, columns: &[Vec<f64>]) -> std::result::Result<Vec<Vec<f64>>, String> {
+    let twin = Twin::new(problem).map_err(|error| error.to_string())?;
+    let solution = twin.solve(&point.eta).map_err(|error| error.to_string())?;
+    Ok((0..problem.states.len()).map(|state| solution.state(state, columns)).collect())
+}
+
+/// ||a - b|| / ||b||.
+pub(crate) fn relative_l2(a: &[f64], b: &[f64]) -> f64 {
+    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>();
+    (square(&mut a.iter().zip(b).map(|(a, b)| a - b)) / square(&mut b.iter().copied())).sqrt()
+}
