@@ -18,11 +18,9 @@ pub enum Activation {
     Swish,
 }
 
-/// Elements handled at once; tiles hold a multiple of it.
-pub(crate) const CHUNK: usize = 32;
-
-/// A stretch of elements, small enough to stay in registers or the nearest cache.
-type Chunk<T> = [T; CHUNK];
+/// Elements that one pass of a table handles: enough to hide the cost of reading the table, few
+/// enough that all the numbers in flight stay in the nearest cache.
+const BLOCK: usize = 256;
 
 /// Most derivatives s_0, s_1, .. of a nonlinearity that a table may use.
 pub(crate) const MAX_ORDER: usize = 8;
@@ -38,6 +36,7 @@ pub(crate) struct JetActivation<T> {
     tangent: Table<T>,
     reverse: Table<T>,
     source: Table<T>,
+    joint: Table<T>,
 }
 
 /// Jets of one node, one plane per component.
@@ -49,6 +48,8 @@ pub(crate) struct Jets<'a, T> {
     pub(crate) tangent: &'a [T],
     /// Adjoints of the result (empty if the table has none).
     pub(crate) adjoint: &'a [T],
+    /// Adjoints of its tangents (empty if the table has none).
+    pub(crate) tangent_adjoint: &'a [T],
     /// Value of the result, one plane.
     pub(crate) value: &'a [T],
     /// What `prepare` kept beside it, one plane.
@@ -70,6 +71,7 @@ impl<T: Scalar> JetActivation<T> {
             tangent: Table::new(&tables.tangent),
             reverse: Table::new(&tables.reverse),
             source: Table::new(&tables.source),
+            joint: Table::new(&tables.joint),
         }
     }
 
@@ -78,7 +80,7 @@ impl<T: Scalar> JetActivation<T> {
         let (value, higher) = result.split_at_mut(aux.len());
         let z = &argument[..aux.len()];
         self.simd.run(Prepare { kind: self.kind, z, value, aux });
-        let jets = Jets { argument, tangent: &[], adjoint: &[], value, aux };
+        let jets = Jets { argument, tangent: &[], adjoint: &[], tangent_adjoint: &[], value, aux };
         self.apply(&self.forward, 1, jets, higher, false);
     }
 
@@ -92,7 +94,12 @@ impl<T: Scalar> JetActivation<T> {
         self.apply(&self.reverse, 0, jets, result, add);
     }
 
-    /// Adds to the adjoint of z what it owes to ẏ, whose adjoint is `jets.adjoint`.
+    /// Adjoint of z from that of y and that of ẏ along one direction.
+    pub(crate) fn reverse_with_source(&self, jets: Jets<'_, T>, result: &mut [T], add: bool) {
+        self.apply(&self.joint, 0, jets, result, add);
+    }
+
+    /// Adds to the adjoint of z what it owes to ẏ along a further direction.
     pub(crate) fn source(&self, jets: Jets<'_, T>, result: &mut [T]) {
         self.apply(&self.source, 0, jets, result, true);
     }
@@ -101,39 +108,63 @@ impl<T: Scalar> JetActivation<T> {
         self.simd.run(Apply { activation: self, table, first, jets, result, add });
     }
 
-    /// s_0 .. s_highest of one chunk.
+    /// s_0 .. s_highest of one block.
     #[inline(always)]
-    fn orders(&self, highest: usize, z: &Chunk<T>, a: &Chunk<T>, aux: &Chunk<T>, s: &mut [Chunk<T>]) {
-        s[0] = *a;
+    fn orders(&self, highest: usize, z: &[T], a: &[T], aux: &[T], s: &mut [[T; BLOCK]]) {
+        s[0][..a.len()].copy_from_slice(a);
         for order in 1..=highest {
-            let polynomial = &self.polynomials[order];
-            for i in 0..CHUNK {
-                s[order][i] = match self.kind {
-                    Activation::Tanh => aux[i] * horner(polynomial, a[i]),
-                    Activation::Sin => match order % 4 {
-                        0 => a[i],
-                        1 => aux[i],
-                        2 => -a[i],
-                        _ => -aux[i],
-                    },
-                    Activation::Softplus => horner(polynomial, aux[i]),
-                    Activation::Swish => {
-                        z[i] * horner(polynomial, aux[i])
-                            + T::cast(order as f64) * horner(&self.polynomials[order - 1], aux[i])
-                    }
-                };
+            let (below, here) = s.split_at_mut(order);
+            let here = &mut here[0][..a.len()];
+            match self.kind {
+                Activation::Tanh => {
+                    horner(&self.polynomials[order], a, here);
+                    multiply(here, aux);
+                }
+                Activation::Sin if order == 1 => here.copy_from_slice(aux),
+                Activation::Sin => negate(&below[order - 2], here),
+                Activation::Softplus => horner(&self.polynomials[order], aux, here),
+                Activation::Swish => {
+                    let mut lower = [T::ZERO; BLOCK];
+                    horner(&self.polynomials[order], aux, here);
+                    multiply(here, z);
+                    horner(&self.polynomials[order - 1], aux, &mut lower[..a.len()]);
+                    add_scaled(here, T::cast(order as f64), &lower);
+                }
             }
         }
     }
 }
 
+/// Σ c_i x^i at every x.
 #[inline(always)]
-fn horner<T: Scalar>(coefficients: &[T], x: T) -> T {
-    let mut sum = T::cast(0.0);
+fn horner<T: Scalar>(coefficients: &[T], x: &[T], result: &mut [T]) {
+    result.fill(T::ZERO);
     for &coefficient in coefficients.iter().rev() {
-        sum = sum * x + coefficient;
+        for (result, &x) in result.iter_mut().zip(x) {
+            *result = *result * x + coefficient;
+        }
     }
-    sum
+}
+
+#[inline(always)]
+fn multiply<T: Scalar>(target: &mut [T], factor: &[T]) {
+    for (target, &factor) in target.iter_mut().zip(factor) {
+        *target = *target * factor;
+    }
+}
+
+#[inline(always)]
+fn negate<T: Scalar>(values: &[T], result: &mut [T]) {
+    for (result, &value) in result.iter_mut().zip(values) {
+        *result = -value;
+    }
+}
+
+#[inline(always)]
+fn add_scaled<T: Scalar>(target: &mut [T], factor: T, values: &[T]) {
+    for (target, &value) in target.iter_mut().zip(values) {
+        *target += factor * value;
+    }
 }
 
 /// The polynomials (rising powers) behind the derivatives of each nonlinearity:
@@ -180,17 +211,29 @@ impl<T: Scalar> Job for Prepare<'_, T> {
     fn run(self) {
         let each = self.value.iter_mut().zip(self.aux.iter_mut()).zip(self.z);
         match self.kind {
-            Activation::Tanh => each.for_each(|((a, aux), &z)| (*a, *aux) = tanh_and_slope(z)),
-            Activation::Sin => each.for_each(|((a, aux), &z)| (*a, *aux) = z.sine_cosine()),
-            Activation::Softplus => each.for_each(|((a, aux), &z)| {
-                let (q, tail) = sigmoid_and_tail(z);
-                let positive = if z > T::cast(0.0) { z } else { T::cast(0.0) };
-                (*a, *aux) = (positive + tail.log_one_plus(), q);
-            }),
-            Activation::Swish => each.for_each(|((a, aux), &z)| {
-                let (q, _) = sigmoid_and_tail(z);
-                (*a, *aux) = (z * q, q);
-            }),
+            Activation::Tanh => {
+                for ((a, aux), &z) in each {
+                    (*a, *aux) = tanh_and_slope(z);
+                }
+            }
+            Activation::Sin => {
+                for ((a, aux), &z) in each {
+                    (*a, *aux) = z.sine_cosine();
+                }
+            }
+            Activation::Softplus => {
+                for ((a, aux), &z) in each {
+                    let (q, tail) = sigmoid_and_tail(z);
+                    let positive = if z > T::ZERO { z } else { T::ZERO };
+                    (*a, *aux) = (positive + tail.log_one_plus(), q);
+                }
+            }
+            Activation::Swish => {
+                for ((a, aux), &z) in each {
+                    let (q, _) = sigmoid_and_tail(z);
+                    (*a, *aux) = (z * q, q);
+                }
+            }
         }
     }
 }
@@ -242,82 +285,118 @@ impl<T: Scalar> Job for Apply<'_, T> {
     #[inline(always)]
     fn run(self) {
         let plane = self.jets.aux.len();
-        let mut s = [[T::cast(0.0); CHUNK]; MAX_ORDER + 1];
-        for at in (0..plane).step_by(CHUNK) {
-            let z = chunk(self.jets.argument, at);
-            let (a, aux) = (chunk(self.jets.value, at), chunk(self.jets.aux, at));
-            self.activation.orders(self.table.highest_order, z, a, aux, &mut s);
+        let mut s = [[T::ZERO; BLOCK]; MAX_ORDER + 1];
+        let mut sum = [T::ZERO; BLOCK];
+        for at in (0..plane).step_by(BLOCK) {
+            let block = at..plane.min(at + BLOCK);
+            let (z, a) = (&self.jets.argument[block.clone()], &self.jets.value[block.clone()]);
+            self.activation.orders(self.table.highest_order, z, a, &self.jets.aux[block.clone()], &mut s);
             for (place, groups) in self.table.polynomials[self.first..].iter().enumerate() {
-                let value = evaluate(groups, &s, &self.jets, plane, at);
-                let result = chunk_mut(self.result, place * plane + at);
-                if self.add {
-                    for i in 0..CHUNK {
-                        result[i] += value[i];
-                    }
-                } else {
-                    *result = value;
-                }
+                let result = &mut self.result[place * plane + at..][..block.len()];
+                evaluate(groups, &s, &self.jets, plane, at, self.add, &mut sum[..block.len()], result);
             }
         }
     }
 }
 
+/// result (+)= Σ s_k Σ terms. A group of one term, the common case, goes straight to the result.
 #[inline(always)]
 fn evaluate<T: Scalar>(
     groups: &[Group<T>],
-    s: &[Chunk<T>],
+    s: &[[T; BLOCK]],
     jets: &Jets<'_, T>,
     plane: usize,
     at: usize,
-) -> Chunk<T> {
-    let load = |factor: Factor| {
-        let bank = match factor.bank {
-            Bank::Argument => jets.argument,
-            Bank::Tangent => jets.tangent,
-            Bank::Adjoint => jets.adjoint,
-        };
-        chunk(bank, factor.component * plane + at)
-    };
-    let mut result = [T::cast(0.0); CHUNK];
-    for group in groups {
-        let mut sum = [T::cast(0.0); CHUNK];
-        for (coefficient, factors) in &group.terms {
-            match factors.as_slice() {
-                [] => (0..CHUNK).for_each(|i| sum[i] += *coefficient),
-                [a] => {
-                    let a = load(*a);
-                    (0..CHUNK).for_each(|i| sum[i] += *coefficient * a[i]);
+    add: bool,
+    sum: &mut [T],
+    result: &mut [T],
+) {
+    let length = result.len();
+    for (number, group) in groups.iter().enumerate() {
+        let slope = &s[group.order][..length];
+        let add = add || number > 0;
+        match group.terms.as_slice() {
+            [(coefficient, factors)] if let [a] = factors.as_slice() => {
+                let a = load(*a, jets, plane, at, length);
+                let values = slope.iter().zip(a).map(|(&s, &a)| *coefficient * s * a);
+                deposit(result, values, add);
+            }
+            [(coefficient, factors)] if let [a, b] = factors.as_slice() => {
+                let [a, b] = [*a, *b].map(|factor| load(factor, jets, plane, at, length));
+                let values = slope.iter().zip(a).zip(b).map(|((&s, &a), &b)| *coefficient * s * a * b);
+                deposit(result, values, add);
+            }
+            terms => {
+                sum.fill(T::ZERO);
+                for (coefficient, factors) in terms {
+                    add_term(*coefficient, factors, jets, plane, at, sum);
                 }
-                [a, b] => {
-                    let (a, b) = (load(*a), load(*b));
-                    (0..CHUNK).for_each(|i| sum[i] += *coefficient * a[i] * b[i]);
-                }
-                [a, b, more @ ..] => {
-                    let (a, b) = (load(*a), load(*b));
-                    let mut product = [T::cast(0.0); CHUNK];
-                    (0..CHUNK).for_each(|i| product[i] = *coefficient * a[i] * b[i]);
-                    for factor in more {
-                        let c = load(*factor);
-                        (0..CHUNK).for_each(|i| product[i] = product[i] * c[i]);
-                    }
-                    (0..CHUNK).for_each(|i| sum[i] += product[i]);
-                }
+                deposit(result, slope.iter().zip(sum.iter()).map(|(&s, &sum)| s * sum), add);
             }
         }
-        let slope = &s[group.order];
-        (0..CHUNK).for_each(|i| result[i] += slope[i] * sum[i]);
     }
-    result
 }
 
 #[inline(always)]
-fn chunk<T>(plane: &[T], at: usize) -> &Chunk<T> {
-    plane[at..at + CHUNK].try_into().expect("exactly one chunk")
+fn deposit<T: Scalar>(result: &mut [T], values: impl Iterator<Item = T>, add: bool) {
+    if add {
+        for (result, value) in result.iter_mut().zip(values) {
+            *result += value;
+        }
+    } else {
+        for (result, value) in result.iter_mut().zip(values) {
+            *result = value;
+        }
+    }
 }
 
+/// sum += coefficient · Π factors.
 #[inline(always)]
-fn chunk_mut<T>(plane: &mut [T], at: usize) -> &mut Chunk<T> {
-    (&mut plane[at..at + CHUNK]).try_into().expect("exactly one chunk")
+fn add_term<T: Scalar>(coefficient: T, factors: &[Factor], jets: &Jets<'_, T>, plane: usize, at: usize, sum: &mut [T]) {
+    match factors {
+        [] => {
+            for sum in sum {
+                *sum += coefficient;
+            }
+        }
+        [a] => {
+            let a = load(*a, jets, plane, at, sum.len());
+            add_scaled(sum, coefficient, a);
+        }
+        [a, b] => {
+            let (a, b) = (load(*a, jets, plane, at, sum.len()), load(*b, jets, plane, at, sum.len()));
+            for ((sum, &a), &b) in sum.iter_mut().zip(a).zip(b) {
+                *sum += coefficient * a * b;
+            }
+        }
+        [a, b, c] => {
+            let [a, b, c] = [*a, *b, *c].map(|factor| load(factor, jets, plane, at, sum.len()));
+            for (((sum, &a), &b), &c) in sum.iter_mut().zip(a).zip(b).zip(c) {
+                *sum += coefficient * a * b * c;
+            }
+        }
+        [first, more @ ..] => {
+            let mut product = [T::ZERO; BLOCK];
+            let product = &mut product[..sum.len()];
+            product.copy_from_slice(load(*first, jets, plane, at, sum.len()));
+            for factor in more {
+                multiply(product, load(*factor, jets, plane, at, sum.len()));
+            }
+            add_scaled(sum, coefficient, product);
+        }
+    }
+}
+
+/// The block of a factor's plane that begins at `at`.
+#[inline(always)]
+fn load<'a, T>(factor: Factor, jets: &Jets<'a, T>, plane: usize, at: usize, length: usize) -> &'a [T] {
+    let bank = match factor.bank {
+        Bank::Argument => jets.argument,
+        Bank::Tangent => jets.tangent,
+        Bank::Adjoint => jets.adjoint,
+        Bank::TangentAdjoint => jets.tangent_adjoint,
+    };
+    &bank[factor.component * plane + at..][..length]
 }
 
 #[cfg(test)]
@@ -333,12 +412,11 @@ mod tests {
         for kind in [Activation::Tanh, Activation::Sin, Activation::Softplus, Activation::Swish] {
             let activation = JetActivation::<f64>::new(kind, &plan, Simd::Baseline);
             let orders = |z: f64| {
-                let z = [z; CHUNK];
-                let (mut a, mut aux) = (z, z);
+                let (z, mut a, mut aux) = ([z], [z], [z]);
                 Prepare { kind, z: &z, value: &mut a, aux: &mut aux }.run();
-                let mut s = [[0.0; CHUNK]; MAX_ORDER + 1];
+                let mut s = [[0.0; BLOCK]; MAX_ORDER + 1];
                 activation.orders(MAX_ORDER, &z, &a, &aux, &mut s);
-                s.map(|chunk| chunk[0])
+                s.map(|block| block[0])
             };
             for z in [-3.0, -0.7, 0.0, 0.2, 1.9] {
                 let (below, here, above) = (orders(z - h), orders(z), orders(z + h));

@@ -5,7 +5,7 @@ use crate::device::{DensityId, Device, Precision, ResidualId, ResidualLoss, Resi
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use crate::tile::{Points, Task, TileRunner};
+use crate::tile::{DensityTask, FieldTask, Points, ResidualTask, Task, TileRunner};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
@@ -34,9 +34,12 @@ struct Block<T, P> {
     program: P,
     points: Points<T>,
     runners: Mutex<Vec<TileRunner<T>>>,
+    /// One share per group, kept for the next call.
+    shares: Vec<Share<T>>,
 }
 
 /// What one group of tiles contributes.
+#[derive(Clone)]
 struct Share<T> {
     sums: Vec<f64>,
     gradient: Vec<T>,
@@ -59,42 +62,42 @@ fn cast<T: Scalar>(values: &[f64]) -> Vec<T> {
 impl<T: Scalar, P: Sync> Block<T, P> {
     fn new(program: P, frame: &Frame, directions: usize, columns: &[Vec<f64>], weights: Vec<f64>, simd: Simd) -> Self {
         let points = Points::new(frame, directions, columns, weights, simd);
-        Self { program, points, runners: Mutex::new(vec![]) }
+        let share = Share { sums: vec![], gradient: vec![] };
+        let shares = vec![share; points.tiles().min(GROUPS)];
+        Self { program, points, runners: Mutex::new(vec![]), shares }
     }
 
-    /// Runs the task over all tiles and adds up in a fixed order: (sums, weight gradient).
-    fn run<'a>(
-        &self,
+    /// Runs the task over all tiles and adds up in a fixed order; returns the sums and adds the
+    /// weight gradient, times `scale`, to `gradient`.
+    fn run(
+        &mut self,
         pool: &rayon::ThreadPool,
-        task: &(dyn Task<T> + 'a),
+        task: &dyn Task<T, Program = P>,
+        scale: f64,
         gradient: Option<&mut [f64]>,
     ) -> Vec<f64> {
-        let tiles = self.points.tiles();
-        let groups = tiles.min(GROUPS);
+        let (tiles, groups) = (self.points.tiles(), self.shares.len());
         let length = gradient.as_ref().map_or(0, |gradient| gradient.len());
-        let share = |group: usize| {
+        let mut shares = std::mem::take(&mut self.shares);
+        let fill = |(group, share): (usize, &mut Share<T>)| {
             let mut runner = self.take_runner();
-            let mut share = Share { sums: vec![0.0; task.sums()], gradient: vec![T::default(); length] };
+            reset(&mut share.sums, task.sums());
+            reset(&mut share.gradient, length);
             for tile in group * tiles / groups..(group + 1) * tiles / groups {
-                task.run(&self.points, tile, &mut runner, &mut share.sums, &mut share.gradient);
+                let Share { sums, gradient } = share;
+                task.run(&self.program, &self.points, tile, &mut runner, sums, gradient);
             }
             self.runners.lock().expect("no holder panicked").push(runner);
-            share
         };
-        let shares: Vec<Share<T>> = pool.install(|| (0..groups).into_par_iter().map(share).collect());
+        pool.install(|| shares.par_iter_mut().enumerate().for_each(fill));
         if let Some(gradient) = gradient {
-            for share in &shares {
-                for (sum, value) in gradient.iter_mut().zip(&share.gradient) {
-                    *sum += value.wide();
-                }
-            }
+            pool.install(|| add_gradients(&shares, scale, gradient));
         }
         let mut sums = vec![0.0; task.sums()];
         for share in &shares {
-            for (sum, value) in sums.iter_mut().zip(&share.sums) {
-                *sum += value;
-            }
+            sums.iter_mut().zip(&share.sums).for_each(|(sum, value)| *sum += value);
         }
+        self.shares = shares;
         sums
     }
 
@@ -102,6 +105,26 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         let free = self.runners.lock().expect("no holder panicked").pop();
         free.unwrap_or_else(|| self.points.runner())
     }
+}
+
+fn reset<T: Scalar>(values: &mut Vec<T>, length: usize) {
+    values.clear();
+    values.resize(length, T::ZERO);
+}
+
+/// Adds the groups' gradients in their order, stretch by stretch.
+fn add_gradients<T: Scalar>(shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
+    const STRETCH: usize = 2048;
+    gradient.par_chunks_mut(STRETCH).enumerate().for_each(|(number, stretch)| {
+        let mut sum = [0.0; STRETCH];
+        let start = number * STRETCH;
+        for share in shares {
+            for (sum, value) in sum.iter_mut().zip(&share.gradient[start..start + stretch.len()]) {
+                *sum += value.wide();
+            }
+        }
+        stretch.iter_mut().zip(sum).for_each(|(target, sum)| *target += scale * sum);
+    });
 }
 
 impl<T: Scalar> Device for Cpu<T> {
@@ -134,24 +157,17 @@ impl<T: Scalar> Device for Cpu<T> {
         terms: &ResidualWeights,
         gradient: Option<&mut [f64]>,
     ) -> ResidualLoss {
-        let block = &self.residuals[id.0];
-        let task = crate::tile::ResidualTask {
-            program: &block.program,
-            weights: cast(weights),
+        let block = &mut self.residuals[id.0];
+        let task = ResidualTask {
+            weights: block.points.weights(weights),
             unknowns: cast(unknowns),
             terms,
             gradient: gradient.is_some(),
         };
-        let points = block.points.len() as f64;
-        // The task leaves the factor 1/points to the end: its numbers stay of order one in f32.
-        let mut sum = gradient.as_ref().map(|gradient| vec![0.0; gradient.len()]);
-        let mut sums = block.run(&self.pool, &task, sum.as_deref_mut());
-        if let (Some(gradient), Some(sum)) = (gradient, sum) {
-            for (target, value) in gradient.iter_mut().zip(sum) {
-                *target += value / points;
-            }
-        }
-        sums.iter_mut().for_each(|sum| *sum /= points);
+        // The factor 1/points comes last: the numbers of a tile stay of order one in f32.
+        let scale = 1.0 / block.points.len() as f64;
+        let mut sums = block.run(&self.pool, &task, scale, gradient);
+        sums.iter_mut().for_each(|sum| *sum *= scale);
         let gradient = sums.split_off(block.program.residuals);
         ResidualLoss { residual: sums, gradient }
     }
@@ -163,14 +179,13 @@ impl<T: Scalar> Device for Cpu<T> {
         unknowns: &[f64],
         gradient: Option<&mut [f64]>,
     ) -> (f64, Vec<f64>) {
-        let block = &self.densities[id.0];
-        let task = crate::tile::DensityTask {
-            program: &block.program,
-            weights: cast(weights),
+        let block = &mut self.densities[id.0];
+        let task = DensityTask {
+            weights: block.points.weights(weights),
             unknowns: cast(unknowns),
             gradient: gradient.is_some(),
         };
-        let mut sums = block.run(&self.pool, &task, gradient);
+        let mut sums = block.run(&self.pool, &task, 1.0, gradient);
         let by_unknown = sums.split_off(1);
         (sums[0], by_unknown)
     }
@@ -184,7 +199,7 @@ impl<T: Scalar> Device for Cpu<T> {
     ) -> Vec<Vec<f64>> {
         let frame = &program.frame;
         let points = Points::<T>::new(frame, program.directions.len(), columns, vec![], self.simd);
-        let task = crate::tile::FieldTask { program, weights: cast(weights), unknowns: cast(unknowns) };
+        let task = FieldTask { program, weights: points.weights(weights), unknowns: cast(unknowns) };
         let tiles: Vec<Vec<Vec<f64>>> = self.pool.install(|| {
             (0..points.tiles())
                 .into_par_iter()

@@ -17,8 +17,10 @@ pub(crate) enum Bank {
     Argument,
     /// Tangents ż of those jets along one direction.
     Tangent,
-    /// Adjoints of the result's jets (or of their tangents).
+    /// Adjoints of the result's jets.
     Adjoint,
+    /// Adjoints of the tangents of the result's jets.
+    TangentAdjoint,
 }
 
 /// A component of a jet in one of the banks.
@@ -55,6 +57,8 @@ pub(crate) struct ActivationTables {
     pub reverse: Vec<Polynomial>,
     /// What ẏ adds to the adjoint of z_β: Σ_α λ_α ∂ẏ_α/∂z_β.
     pub source: Vec<Polynomial>,
+    /// `reverse` and `source` at once.
+    pub joint: Vec<Polynomial>,
     /// Highest order of s that occurs in any table.
     pub highest_order: usize,
 }
@@ -64,8 +68,9 @@ impl ActivationTables {
     pub(crate) fn new(plan: &Plan) -> Self {
         let forward = forward_tables(plan);
         let tangent: Vec<_> = forward.iter().map(dot).collect();
-        let reverse = adjoint_tables(plan.len(), &forward);
-        let source = adjoint_tables(plan.len(), &tangent);
+        let reverse = adjoint_tables(plan.len(), &forward, Bank::Adjoint);
+        let source = adjoint_tables(plan.len(), &tangent, Bank::TangentAdjoint);
+        let joint = reverse.iter().zip(&source).map(|(a, b)| collect([a.clone(), b.clone()].concat())).collect();
         let highest_order = [&forward, &tangent, &reverse, &source]
             .into_iter()
             .flatten()
@@ -73,7 +78,7 @@ impl ActivationTables {
             .map(|monomial| monomial.order)
             .max()
             .unwrap_or(0);
-        Self { forward, tangent, reverse, source, highest_order }
+        Self { forward, tangent, reverse, source, joint, highest_order }
     }
 }
 
@@ -129,12 +134,12 @@ fn dot(polynomial: &Polynomial) -> Polynomial {
 }
 
 /// Σ_α λ_α ∂(table_α)/∂z_β for every β.
-fn adjoint_tables(components: usize, tables: &[Polynomial]) -> Vec<Polynomial> {
+fn adjoint_tables(components: usize, tables: &[Polynomial], bank: Bank) -> Vec<Polynomial> {
     (0..components)
         .map(|beta| {
             let mut result = vec![];
             for (alpha, polynomial) in tables.iter().enumerate() {
-                let lambda = Factor { bank: Bank::Adjoint, component: alpha };
+                let lambda = Factor { bank, component: alpha };
                 for mut monomial in partial(polynomial, beta) {
                     monomial.factors.push(lambda);
                     result.push(monomial);

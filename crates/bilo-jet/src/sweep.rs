@@ -31,6 +31,36 @@ pub(crate) struct JetNetwork<T> {
     product_rule: Vec<(usize, usize, usize, T)>,
 }
 
+/// All numbers of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers<T> {
+    trained: Vec<T>,
+    frozen: Vec<T>,
+}
+
+impl<T> Numbers<T> {
+    fn get(&self, store: Store, length: usize) -> &[T] {
+        match store {
+            Store::Trained(offset) => &self.trained[offset..offset + length],
+            Store::Frozen(offset) => &self.frozen[offset..offset + length],
+        }
+    }
+
+    fn get_mut(&mut self, store: Store, length: usize) -> &mut [T] {
+        match store {
+            Store::Trained(offset) => &mut self.trained[offset..offset + length],
+            Store::Frozen(offset) => &mut self.frozen[offset..offset + length],
+        }
+    }
+}
+
+/// The numbers of a network with every matrix row by row, and column by column.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights<T> {
+    direct: Numbers<T>,
+    transposed: Numbers<T>,
+}
+
 /// Buffers of one node for one tile.
 #[derive(Clone, Debug, Default)]
 struct Buffers<T> {
@@ -95,11 +125,26 @@ impl<T: Scalar> JetNetwork<T> {
         Workspace { points, directions, nodes }
     }
 
-    fn matrix<'a>(&'a self, weights: &'a [T], store: Store, length: usize) -> &'a [T] {
-        match store {
-            Store::Trained(offset) => &weights[offset..offset + length],
-            Store::Frozen(offset) => &self.frozen[offset..offset + length],
+    /// Casts the trained weights, and lays every matrix out both ways: the products forward want its
+    /// columns contiguous, those back its rows.
+    pub(crate) fn weights(&self, trained: &[f64]) -> Weights<T> {
+        let trained: Vec<T> = trained.iter().map(|&weight| T::cast(weight)).collect();
+        let mut transposed = Numbers { trained: trained.clone(), frozen: self.frozen.clone() };
+        let direct = Numbers { trained, frozen: self.frozen.clone() };
+        for node in self.network.nodes() {
+            let Operation::Affine { sources, .. } = &node.operation else { continue };
+            for source in sources {
+                let (rows, columns) = (node.width, self.width(source.node));
+                let from = direct.get(source.matrix, rows * columns);
+                let to = transposed.get_mut(source.matrix, rows * columns);
+                for row in 0..rows {
+                    for column in 0..columns {
+                        to[column * rows + row] = from[row * columns + column];
+                    }
+                }
+            }
         }
+        Weights { direct, transposed }
     }
 
     fn width(&self, node: usize) -> usize {
@@ -174,14 +219,14 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Jets of all nodes.
-    pub(crate) fn forward(&self, weights: &[T], work: &mut Workspace<T>) {
+    pub(crate) fn forward(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
         for node in 0..self.network.nodes().len() {
             self.forward_node(weights, work, node, 0..1);
         }
     }
 
     /// Tangents of all nodes along every direction.
-    pub(crate) fn forward_tangents(&self, weights: &[T], work: &mut Workspace<T>) {
+    pub(crate) fn forward_tangents(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
         let groups = 1..1 + work.directions;
         for node in 0..self.network.nodes().len() {
             if !self.network.nodes()[node].fixed {
@@ -191,16 +236,16 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Adjoints λ_q of all nodes for every direction, from seeds at the output.
-    pub(crate) fn reverse_directions(&self, weights: &[T], work: &mut Workspace<T>) {
+    pub(crate) fn reverse_directions(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
         self.reverse_nodes(weights, work, 1..1 + work.directions, false);
     }
 
     /// Adjoints μ of all nodes, from seeds at the output; `tangents` adds what the tangents owe.
-    pub(crate) fn reverse(&self, weights: &[T], work: &mut Workspace<T>, tangents: bool) {
+    pub(crate) fn reverse(&self, weights: &Weights<T>, work: &mut Workspace<T>, tangents: bool) {
         self.reverse_nodes(weights, work, 0..1, tangents);
     }
 
-    fn forward_node(&self, weights: &[T], work: &mut Workspace<T>, node: usize, groups: std::ops::Range<usize>) {
+    fn forward_node(&self, weights: &Weights<T>, work: &mut Workspace<T>, node: usize, groups: std::ops::Range<usize>) {
         let (points, components) = (work.points, self.plan.len());
         let (before, rest) = work.nodes.split_at_mut(node);
         let target = &mut rest[0];
@@ -213,7 +258,7 @@ impl<T: Scalar> JetNetwork<T> {
                     let result = &mut target.forward[group * group_size..(group + 1) * group_size];
                     self.affine_forward(weights, sources, before, group, points, result);
                     if group == 0 {
-                        add_bias(&mut result[..plane], self.matrix(weights, *bias, self.width(node)));
+                        add_bias(&mut result[..plane], weights.direct.get(*bias, self.width(node)));
                     }
                 }
             }
@@ -231,6 +276,7 @@ impl<T: Scalar> JetNetwork<T> {
                         argument: &argument[..group_size],
                         tangent: &argument[place..place + group_size],
                         adjoint: &[],
+                        tangent_adjoint: &[],
                         value: &jets[..plane],
                         aux: &target.aux,
                     };
@@ -254,7 +300,7 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// result = Σ W_s source_s over the components that can be nonzero; the others become zero.
-    fn affine_forward(&self, weights: &[T], sources: &[Source], before: &[Buffers<T>], group: usize, points: usize, result: &mut [T]) {
+    fn affine_forward(&self, weights: &Weights<T>, sources: &[Source], before: &[Buffers<T>], group: usize, points: usize, result: &mut [T]) {
         let width = result.len() / (self.plan.len() * points);
         let mut filled = 0;
         for source in sources {
@@ -266,16 +312,16 @@ impl<T: Scalar> JetNetwork<T> {
             }
             let start = group * self.plan.len() * points * columns;
             let input = &before[source.node].forward[start..start + rows * columns];
-            let matrix = Matrix::new(self.matrix(weights, source.matrix, width * columns), width, columns);
+            let matrix = Matrix::new(weights.transposed.get(source.matrix, width * columns), columns, width);
             // Rows below `filled` hold a sum already; the first source must reach the furthest.
             let (sum, fresh) = (rows.min(filled), rows.max(filled));
-            product(MatrixMut::new(&mut result[..sum * width], sum, width), Matrix::new(&input[..sum * columns], sum, columns), matrix.transposed(), true);
+            product(MatrixMut::new(&mut result[..sum * width], sum, width), Matrix::new(&input[..sum * columns], sum, columns), matrix, true);
             if rows > filled {
                 let more = rows - filled;
                 product(
                     MatrixMut::new(&mut result[filled * width..rows * width], more, width),
                     Matrix::new(&input[filled * columns..], more, columns),
-                    matrix.transposed(),
+                    matrix,
                     false,
                 );
             }
@@ -284,7 +330,7 @@ impl<T: Scalar> JetNetwork<T> {
         result[filled * width..].fill(T::default());
     }
 
-    fn reverse_nodes(&self, weights: &[T], work: &mut Workspace<T>, groups: std::ops::Range<usize>, tangents: bool) {
+    fn reverse_nodes(&self, weights: &Weights<T>, work: &mut Workspace<T>, groups: std::ops::Range<usize>, tangents: bool) {
         let mut written = vec![false; work.nodes.len()];
         for node in (0..work.nodes.len()).rev() {
             if !self.network.nodes()[node].fixed {
@@ -295,7 +341,7 @@ impl<T: Scalar> JetNetwork<T> {
 
     fn reverse_node(
         &self,
-        weights: &[T],
+        weights: &Weights<T>,
         work: &mut Workspace<T>,
         node: usize,
         groups: std::ops::Range<usize>,
@@ -327,16 +373,23 @@ impl<T: Scalar> JetNetwork<T> {
                         argument: &below.forward[..group_size],
                         tangent: &[],
                         adjoint: &target.adjoint[place..place + group_size],
+                        tangent_adjoint: &[],
                         value: &target.forward[..plane],
                         aux: &target.aux,
                     };
                     let result = &mut below.adjoint[place..place + group_size];
-                    activation.reverse(bank, result, written[*source]);
-                    for direction in if tangents { 1..1 + directions } else { 0..0 } {
+                    if !tangents || directions == 0 {
+                        activation.reverse(bank, result, written[*source]);
+                        continue;
+                    }
+                    for direction in 1..=directions {
                         let place = direction * group_size;
                         bank.tangent = &below.forward[place..place + group_size];
-                        bank.adjoint = &target.adjoint[place..place + group_size];
-                        activation.source(bank, result);
+                        bank.tangent_adjoint = &target.adjoint[place..place + group_size];
+                        match direction {
+                            1 => activation.reverse_with_source(bank, result, written[*source]),
+                            _ => activation.source(bank, result),
+                        }
                     }
                 }
                 written[*source] = true;
@@ -370,13 +423,13 @@ impl<T: Scalar> JetNetwork<T> {
 
     /// Adjoint of a source: adjoint of the affine map times its matrix.
     #[expect(clippy::too_many_arguments, reason = "one product, spelled out")]
-    fn affine_reverse(&self, weights: &[T], source: &Source, group: usize, points: usize, adjoint: &[T], below: &mut Buffers<T>, add: bool) {
+    fn affine_reverse(&self, weights: &Weights<T>, source: &Source, group: usize, points: usize, adjoint: &[T], below: &mut Buffers<T>, add: bool) {
         let width = adjoint.len() / (self.plan.len() * points);
         let columns = self.width(source.node);
         let (jets, tangents) = self.live(source.node);
         let rows = points * if group == 0 { jets } else { tangents };
         let start = group * self.plan.len() * points * columns;
-        let matrix = Matrix::new(self.matrix(weights, source.matrix, width * columns), width, columns);
+        let matrix = Matrix::new(weights.direct.get(source.matrix, width * columns), width, columns);
         let result = &mut below.adjoint[start..start + rows * columns];
         product(MatrixMut::new(result, rows, columns), Matrix::new(&adjoint[..rows * width], rows, width), matrix, add);
     }

@@ -1,18 +1,17 @@
 //! What happens to one tile of points: network forward, tape, network back.
 
-use crate::activation::CHUNK;
 use crate::device::ResidualWeights;
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram, Slot};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use crate::sweep::{JetNetwork, Workspace};
+use crate::sweep::{JetNetwork, Weights, Workspace};
 use bilo_expr::{Input, Scratch, Tape};
 
 /// Bytes of workspace that a tile may take: about what stays in a core's second-level cache.
-const TILE_BYTES: usize = 1 << 20;
+const TILE_BYTES: usize = 7 << 18;
 
 /// Most points of a tile.
-const MAX_POINTS: usize = 256;
+const MAX_POINTS: usize = 255;
 
 /// The points of a program, ready for its networks.
 pub(crate) struct Points<T> {
@@ -28,7 +27,7 @@ pub(crate) struct Points<T> {
     inputs: Vec<Vec<Vec<T>>>,
     columns: Vec<Vec<T>>,
     /// Quadrature or averaging weights; empty: all one.
-    weights: Vec<T>,
+    quadrature: Vec<T>,
 }
 
 /// Buffers for one tile.
@@ -46,14 +45,24 @@ pub(crate) struct TileRunner<T> {
 
 /// A computation over tiles.
 pub(crate) trait Task<T>: Sync {
+    /// What it evaluates.
+    type Program;
     /// Number of sums over the points.
     fn sums(&self) -> usize;
     /// Adds the tile's share to the sums and the weight gradient.
-    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]);
+    fn run(
+        &self,
+        program: &Self::Program,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+        gradient: &mut [T],
+    );
 }
 
 impl<T: Scalar> Points<T> {
-    pub(crate) fn new(frame: &Frame, directions: usize, columns: &[Vec<f64>], weights: Vec<f64>, simd: Simd) -> Self {
+    pub(crate) fn new(frame: &Frame, directions: usize, columns: &[Vec<f64>], quadrature: Vec<f64>, simd: Simd) -> Self {
         assert_eq!(columns.len(), frame.columns, "one column per symbol");
         let count = columns.first().map_or(0, Vec::len);
         let networks: Vec<JetNetwork<T>> = frame
@@ -63,8 +72,7 @@ impl<T: Scalar> Points<T> {
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
         let fitting = TILE_BYTES / (per_point * size_of::<T>()).max(1);
-        let needed = count.div_ceil(CHUNK) * CHUNK;
-        let tile = (fitting / CHUNK * CHUNK).min(MAX_POINTS).min(needed).max(CHUNK);
+        let tile = odd_multiple_of_three(fitting.min(MAX_POINTS).min(count + 5));
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
@@ -76,7 +84,7 @@ impl<T: Scalar> Points<T> {
             tile,
             inputs: frame.carriers.iter().map(|carrier| input_columns(&carrier.inputs, columns, count)).collect(),
             columns: columns.iter().map(|column| column.iter().map(|&x| T::cast(x)).collect()).collect(),
-            weights: weights.into_iter().map(T::cast).collect(),
+            quadrature: quadrature.into_iter().map(T::cast).collect(),
         }
     }
 
@@ -108,8 +116,8 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Quadrature weight of a place of the tile; zero where it only fills up.
-    fn weight(&self, start: usize, real: usize, place: usize) -> T {
-        match self.weights.get(start + place) {
+    fn quadrature_weight(&self, start: usize, real: usize, place: usize) -> T {
+        match self.quadrature.get(start + place) {
             _ if place >= real => T::cast(0.0),
             Some(&weight) => weight,
             None => T::cast(1.0),
@@ -117,7 +125,7 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Loads the tile's points and parameters and sweeps the jets forward; fills the slots.
-    fn forward(&self, tile: usize, weights: &[T], unknowns: &[T], runner: &mut TileRunner<T>) {
+    fn forward(&self, tile: usize, weights: &[Weights<T>], unknowns: &[T], runner: &mut TileRunner<T>) {
         let (start, real) = self.range(tile);
         let filled = move |column: &[T], place: usize| column[start + place.min(real - 1)];
         for (number, network) in self.networks.iter().enumerate() {
@@ -127,7 +135,7 @@ impl<T: Scalar> Points<T> {
             }
             let parameters: Vec<T> = self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
             network.set_parameters(work, &parameters);
-            network.forward(self.weights_of(number, weights), work);
+            network.forward(&weights[number], work);
         }
         for (target, column) in runner.columns.iter_mut().zip(&self.columns) {
             for (place, value) in target.iter_mut().enumerate() {
@@ -137,9 +145,10 @@ impl<T: Scalar> Points<T> {
         self.read_slots(runner, 0);
     }
 
-    fn weights_of<'a>(&self, network: usize, weights: &'a [T]) -> &'a [T] {
-        let offset = self.offsets[network];
-        &weights[offset..offset + self.networks[network].network().weights()]
+    /// The weights of every network, ready for the sweeps.
+    pub(crate) fn weights(&self, trained: &[f64]) -> Vec<Weights<T>> {
+        let each = self.networks.iter().zip(&self.offsets);
+        each.map(|(network, &offset)| network.weights(&trained[offset..offset + network.network().weights()])).collect()
     }
 
     /// Copies the outputs' jets (group 0) or tangents (a direction from 1) into the slot columns.
@@ -153,9 +162,9 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Sweeps the tangents forward along directions already set; fills their slots.
-    fn forward_tangents(&self, weights: &[T], runner: &mut TileRunner<T>) {
+    fn forward_tangents(&self, weights: &[Weights<T>], runner: &mut TileRunner<T>) {
         for (number, network) in self.networks.iter().enumerate() {
-            network.forward_tangents(self.weights_of(number, weights), &mut runner.work[number]);
+            network.forward_tangents(&weights[number], &mut runner.work[number]);
         }
         for direction in 1..=self.directions {
             self.read_slots(runner, direction);
@@ -196,6 +205,13 @@ impl<T: Scalar> Points<T> {
     }
 }
 
+/// The largest odd multiple of 3 up to a number (at least 3). Dense products are fastest in multiples
+/// of 6 rows, which any even number of components makes of it; and being odd keeps the planes of a
+/// jet, a power of two of bytes per point, from falling onto the same places of the nearest cache.
+fn odd_multiple_of_three(most: usize) -> usize {
+    most.saturating_sub(3) / 6 * 6 + 3
+}
+
 /// Coordinate inputs of a network at all points, in double precision before the cast.
 fn input_columns<T: Scalar>(tape: &Tape, columns: &[Vec<f64>], count: usize) -> Vec<Vec<T>> {
     let mut scratch = Scratch::<f64>::new();
@@ -213,24 +229,25 @@ fn input_columns<T: Scalar>(tape: &Tape, columns: &[Vec<f64>], count: usize) -> 
 
 /// Lower level: Σ |r_q|², Σ |dr_q/dη|², and the weight gradient of their weighted sum.
 pub(crate) struct ResidualTask<'a, T> {
-    pub(crate) program: &'a ResidualProgram,
-    pub(crate) weights: Vec<T>,
+    pub(crate) weights: Vec<Weights<T>>,
     pub(crate) unknowns: Vec<T>,
     pub(crate) terms: &'a ResidualWeights,
     pub(crate) gradient: bool,
 }
 
 impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
+    type Program = ResidualProgram;
+
     fn sums(&self) -> usize {
-        2 * self.program.residuals
+        2 * self.terms.equation.len()
     }
 
-    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+    fn run(&self, program: &ResidualProgram, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
         points.forward(tile, &self.weights, &self.unknowns, runner);
-        self.residual_gradients(points, runner);
-        self.losses_and_seeds(points, tile, runner, sums);
+        self.residual_gradients(program, points, runner);
+        self.losses_and_seeds(program, points, tile, runner, sums);
         if self.gradient {
-            self.back(points, runner);
+            self.back(program, points, runner);
             points.weight_gradient(runner, true, gradient);
         }
     }
@@ -238,9 +255,9 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
 
 impl<T: Scalar> ResidualTask<'_, T> {
     /// r_q and dr_q/dη_j: the tape's linearisation, then one sweep back to the parameters for each q.
-    fn residual_gradients(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
-        let (q_count, slots) = (self.program.residuals, points.slots.len());
-        let tape = &self.program.linearisation;
+    fn residual_gradients(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, slots) = (program.residuals, points.slots.len());
+        let tape = &program.linearisation;
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
         for q in 0..q_count {
@@ -248,7 +265,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
             points.seed(&mut runner.work, 1 + q, rho);
         }
         for (number, network) in points.networks.iter().enumerate() {
-            network.reverse_directions(points.weights_of(number, &self.weights), &mut runner.work[number]);
+            network.reverse_directions(&self.weights[number], &mut runner.work[number]);
         }
         let explicit = q_count * (1 + slots);
         let columns = runner.seeds[q_count * points.tile..].chunks_exact_mut(points.tile);
@@ -260,13 +277,20 @@ impl<T: Scalar> ResidualTask<'_, T> {
     }
 
     /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
-    fn losses_and_seeds(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64]) {
+    fn losses_and_seeds(
+        &self,
+        program: &ResidualProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+    ) {
         let (_, real) = points.range(tile);
-        let (q_count, n) = (self.program.residuals, points.tile);
+        let (q_count, n) = (program.residuals, points.tile);
         let (c, v) = runner.seeds.split_at_mut(q_count * n);
         for q in 0..q_count {
             let weight = 2.0 * self.terms.equation[q];
-            let r = runner.first.output(&self.program.linearisation, q);
+            let r = runner.first.output(&program.linearisation, q);
             sums[q] += seed(&mut c[q * n..(q + 1) * n], r, real, weight);
             for unknown in 0..points.unknowns {
                 let start = (q * points.unknowns + unknown) * n;
@@ -278,8 +302,8 @@ impl<T: Scalar> ResidualTask<'_, T> {
     }
 
     /// Tangents along v_q, the second tape, and the sweep of μ back.
-    fn back(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
-        let (q_count, n) = (self.program.residuals, points.tile);
+    fn back(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, n) = (program.residuals, points.tile);
         let v = &runner.seeds[q_count * n..];
         for (number, network) in points.networks.iter().enumerate() {
             for q in 0..q_count {
@@ -294,11 +318,11 @@ impl<T: Scalar> ResidualTask<'_, T> {
         let (jets, tangents) = runner.slots.split_at(points.slots.len() * n);
         let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
         inputs.extend(runner.seeds.chunks_exact(n).chain(tangents.chunks_exact(n)).map(Input::Column));
-        let tape = &self.program.second;
+        let tape = &program.second;
         tape.eval(&inputs, n, &mut runner.second);
         points.seed(&mut runner.work, 0, (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)));
         for (number, network) in points.networks.iter().enumerate() {
-            network.reverse(points.weights_of(number, &self.weights), &mut runner.work[number], true);
+            network.reverse(&self.weights[number], &mut runner.work[number], true);
         }
     }
 }
@@ -318,23 +342,24 @@ fn seed<T: Scalar>(target: &mut [T], values: &[T], real: usize, weight: f64) -> 
 }
 
 /// A loss with its gradient with respect to the unknowns and, if asked, the weights.
-pub(crate) struct DensityTask<'a, T> {
-    pub(crate) program: &'a DensityProgram,
-    pub(crate) weights: Vec<T>,
+pub(crate) struct DensityTask<T> {
+    pub(crate) weights: Vec<Weights<T>>,
     pub(crate) unknowns: Vec<T>,
     pub(crate) gradient: bool,
 }
 
-impl<T: Scalar> Task<T> for DensityTask<'_, T> {
+impl<T: Scalar> Task<T> for DensityTask<T> {
+    type Program = DensityProgram;
+
     fn sums(&self) -> usize {
         1 + self.unknowns.len()
     }
 
-    fn run(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+    fn run(&self, program: &DensityProgram, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
         points.forward(tile, &self.weights, &self.unknowns, runner);
         let (start, real) = points.range(tile);
-        let seeds: Vec<T> = (0..points.tile).map(|place| points.weight(start, real, place)).collect();
-        let tape = &self.program.density;
+        let seeds: Vec<T> = (0..points.tile).map(|place| points.quadrature_weight(start, real, place)).collect();
+        let tape = &program.density;
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
         let density = runner.first.output(tape, 0);
@@ -343,7 +368,7 @@ impl<T: Scalar> Task<T> for DensityTask<'_, T> {
         let adjoints = (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot));
         points.seed(&mut runner.work, 0, adjoints);
         for (number, network) in points.networks.iter().enumerate() {
-            network.reverse(points.weights_of(number, &self.weights), &mut runner.work[number], false);
+            network.reverse(&self.weights[number], &mut runner.work[number], false);
         }
         for unknown in 0..self.unknowns.len() {
             let input = points.slots.len() + points.columns.len() + unknown;
@@ -360,7 +385,7 @@ impl<T: Scalar> Task<T> for DensityTask<'_, T> {
 /// Values of expressions.
 pub(crate) struct FieldTask<'a, T> {
     pub(crate) program: &'a FieldProgram,
-    pub(crate) weights: Vec<T>,
+    pub(crate) weights: Vec<Weights<T>>,
     pub(crate) unknowns: Vec<T>,
 }
 

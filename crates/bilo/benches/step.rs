@@ -1,0 +1,170 @@
+//! One paper-size BiLO step for Fisher-KPP (51x51 points, width 128, two hidden layers, f32), beside
+//! the ceiling of dense products of the same shapes and, if one is given, a peer:
+//!
+//! ```text
+//! cargo bench --bench step -- [--threads N] [--grid N] [--peer 'python fisher_kpp_torch.py']
+//! ```
+//!
+//! The peer is any command whose last line is JSON with `sec_per_step`; it is run in turns with ours,
+//! because machines are noisy and only ratios of neighbouring measurements mean anything.
+#![allow(clippy::print_stdout, reason = "a benchmark prints")]
+
+use bilo::level::{Lower, Upper};
+use bilo::operator::LocalOperator;
+use bilo::problem::{Overrides, Problem, Table};
+use bilo_jet::{Device, cpu};
+use bilo_optim::Adam;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// Rounds of ours, ceiling, peer.
+const ROUNDS: usize = 3;
+
+fn main() {
+    let options = Options::read();
+    let mut step = Step::new(&options);
+    step.run(3);
+    let (mut ours, mut ceiling, mut peer) = (vec![], vec![], vec![]);
+    for _ in 0..ROUNDS {
+        ours.push(time(options.steps, || step.run(1)));
+        ceiling.push(gemm_ceiling(options.threads));
+        peer.extend(options.peer.as_deref().map(run_peer));
+    }
+    let ours = median(ours);
+    let floor = step.flops() / (median(ceiling) * 1e9);
+    println!("grid {0}x{0}, {1} threads, {2}", options.grid, options.threads, step.device.description());
+    println!("step            {:8.2} ms", 1e3 * ours);
+    println!("floor           {:8.2} ms  ({:.2} GFLOP of products at the ceiling)", 1e3 * floor, step.flops() / 1e9);
+    println!("step / floor    {:8.2}", ours / floor);
+    if !peer.is_empty() {
+        let peer = median(peer);
+        println!("peer            {:8.2} ms", 1e3 * peer);
+        println!("peer / step     {:8.2}", peer / ours);
+    }
+    if let Some(bytes) = peak_memory() {
+        println!("peak memory     {:8.1} MB", bytes as f64 / 1e6);
+    }
+}
+
+struct Options {
+    threads: usize,
+    grid: usize,
+    steps: usize,
+    peer: Option<String>,
+}
+
+impl Options {
+    fn read() -> Self {
+        let mut options = Self { threads: 2, grid: 51, steps: 40, peer: None };
+        let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().unwrap_or_else(|| panic!("{name} needs a value"));
+            match name.as_str() {
+                "--threads" => options.threads = value.parse().expect("a number of threads"),
+                "--grid" => options.grid = value.parse().expect("points along each coordinate"),
+                "--steps" => options.steps = value.parse().expect("a number of steps"),
+                "--peer" => options.peer = Some(value),
+                _ => panic!("unknown option {name}"),
+            }
+        }
+        options
+    }
+}
+
+/// Both levels with Adam, as the paper's algorithm takes them.
+struct Step {
+    device: Box<dyn Device>,
+    lower: Lower,
+    upper: Upper,
+    weights: Vec<f64>,
+    eta: Vec<f64>,
+    adam: (Adam, Adam),
+    points: usize,
+}
+
+impl Step {
+    fn new(options: &Options) -> Self {
+        let text = include_str!("../../../problems/fisher-kpp.toml").replace("51", &options.grid.to_string());
+        let overrides = Overrides { recipe: Some("paper".into()), set: vec![] };
+        let problem = Problem::from_toml("fisher-kpp", &text, Path::new("."), &overrides).expect("a valid problem");
+        let mut device = cpu(problem.training.precision, Some(options.threads));
+        let mut operator = LocalOperator::new(&problem, 0).expect("a valid problem");
+        let lower = Lower::new(&problem, &mut operator, device.as_mut(), 0).expect("a valid problem");
+        let coordinates = problem.equations[0].points.columns(&problem, 0).expect("a grid");
+        let points = coordinates[0].len();
+        let table = Table { coordinates, values: vec![0.3; points], sigma: None };
+        let upper = Upper::new(&problem, &mut operator, device.as_mut(), &[table]).expect("a valid problem");
+        let weights = operator.initial_weights(0);
+        let adam = (Adam::new(vec![1e-3; weights.len()]), Adam::new(vec![1e-3; 2]));
+        Self { device, lower, upper, weights, eta: vec![1.0, 1.0], adam, points }
+    }
+
+    fn run(&mut self, steps: usize) {
+        for _ in 0..steps {
+            let mut gradient = vec![0.0; self.weights.len()];
+            let (_, theta_gradient) = self.upper.loss(self.device.as_mut(), &self.weights, &self.eta);
+            self.lower.loss(self.device.as_mut(), &self.weights, &self.eta, Some(&mut gradient));
+            self.adam.0.step_along(&mut self.weights, &gradient);
+            self.adam.1.step_along(&mut self.eta, &theta_gradient);
+        }
+    }
+
+    /// Products of the two square layers: 4 components forward and back for the residual's gradient,
+    /// 4 tangents forward, 4 adjoints back, 8 in the weight gradient; 2 for the data.
+    fn flops(&self) -> f64 {
+        (4 + 4 + 4 + 4 + 8 + 2) as f64 * 2.0 * 2.0 * 128.0 * 128.0 * self.points as f64
+    }
+}
+
+/// GFLOP/s of in-cache products 128x128 times 128x264 on so many threads.
+fn gemm_ceiling(threads: usize) -> f64 {
+    const REPEATS: usize = 300;
+    const ROWS: usize = 264;
+    let seconds = time(1, || {
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    let (a, b, mut c) = (vec![1.0_f32; ROWS * 128], vec![0.5_f32; 128 * 128], vec![0.0_f32; ROWS * 128]);
+                    for _ in 0..REPEATS {
+                        // SAFETY: all three matrices are as large as the sizes and strides say.
+                        unsafe {
+                            gemm::gemm(
+                                ROWS, 128, 128, c.as_mut_ptr(), 1, 128, false, a.as_ptr(), 1, 128, b.as_ptr(), 128, 1,
+                                1.0, 1.0, false, false, false, gemm::Parallelism::None,
+                            );
+                        }
+                    }
+                    std::hint::black_box(&c);
+                });
+            }
+        });
+    });
+    threads as f64 * REPEATS as f64 * 2.0 * 128.0 * 128.0 * ROWS as f64 / seconds / 1e9
+}
+
+fn time(repeats: usize, mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..repeats {
+        work();
+    }
+    start.elapsed().as_secs_f64() / repeats as f64
+}
+
+fn run_peer(command: &str) -> f64 {
+    let output = Command::new("sh").args(["-c", command]).output().expect("the peer starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let number = text.split("\"sec_per_step\":").nth(1).expect("the peer prints sec_per_step");
+    number.trim_start().split([',', '}']).next().and_then(|number| number.trim().parse().ok()).expect("a number")
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
