@@ -1,6 +1,8 @@
-//! The run folder, and the promise to overwrite nothing but former runs.
+//! The run folder, and the promise to overwrite nothing but former runs, and these only when there
+//! is something to replace them.
 
 use crate::failure::Failure;
+use crate::rerun::{self, Rerun};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,60 +12,126 @@ pub(crate) const HISTORY: &str = "history.csv";
 pub(crate) const FIELDS: &str = "fields.npz";
 pub(crate) const OUTCOME: &str = "outcome.json";
 
-/// `runs/NAME-SEED`; whatever is not fit for a folder's name becomes `-`.
+/// `runs/NAME-SEED`; the name of a problem is fit for a folder's.
 pub(crate) fn default_folder(problem: &str, seed: u64) -> PathBuf {
-    let fit = |c: char| {
-        if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }
-    };
-    let name: String = problem.chars().map(fit).collect();
-    Path::new("runs").join(format!("{name}-{seed}"))
+    Path::new("runs").join(format!("{problem}-{seed}"))
 }
 
-/// Makes the folder, or empties a former run's of what a run writes; anything else in it stays.
-pub(crate) fn prepare(folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(Failure::file("create the folder", folder))?;
-    let empty = fs::read_dir(folder).map_err(Failure::file("look into", folder))?.next().is_none();
-    if !empty && !is_former_run(folder) {
-        let failure =
-            Failure::new(format!("`{}` exists and is not the folder of a former run", folder.display()));
-        return Err(failure.help("nothing was changed; choose another folder with --out"));
-    }
-    for name in [PROBLEM, HISTORY, FIELDS, OUTCOME] {
-        let path = folder.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(Failure::file("replace", &path)(error));
+/// Where a run's files go. Nothing changes on the disk before [`RunFolder::open`].
+pub(crate) struct RunFolder {
+    path: PathBuf,
+    rerun: Rerun,
+    open: bool,
+}
+
+impl RunFolder {
+    /// Refuses a folder that is neither empty nor a former run's.
+    pub(crate) fn new(path: PathBuf, rerun: Rerun) -> Result<Self, Failure> {
+        if path.exists() {
+            let mut content = fs::read_dir(&path).map_err(Failure::file("look into", &path))?;
+            if content.next().is_some() && !is_former_run(&path) {
+                let message = format!("`{}` exists and is not the folder of a former run", path.display());
+                return Err(
+                    Failure::new(message).help("nothing was changed; choose another folder with --out")
+                );
             }
-            _ => {}
         }
+        Ok(RunFolder { path, rerun, open: false })
     }
-    Ok(())
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the folder, or removes a former run from it, and writes the problem into it. Later calls
+    /// do nothing.
+    pub(crate) fn open(&mut self) -> Result<&Path, Failure> {
+        if !self.open {
+            fs::create_dir_all(&self.path).map_err(Failure::file("create the folder", &self.path))?;
+            remove_former_run(&self.path)?;
+            self.rerun.write(&self.path)?;
+            self.open = true;
+        }
+        Ok(&self.path)
+    }
 }
 
 fn is_former_run(folder: &Path) -> bool {
     [OUTCOME, HISTORY].iter().any(|name| folder.join(name).is_file())
 }
 
+/// Removes what a run writes; anything else stays.
+fn remove_former_run(folder: &Path) -> Result<(), Failure> {
+    let data = rerun::former_data(folder);
+    let files = [PROBLEM, HISTORY, FIELDS, OUTCOME].map(|name| folder.join(name));
+    for path in files.iter().chain(&data) {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Failure::file("replace", path)(error));
+            }
+            _ => {}
+        }
+    }
+    // `data/NAME` and `data`, unless something else is in them.
+    for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
+        let _ = fs::remove_dir(above);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_default_folder_stays_below_runs() {
-        assert_eq!(default_folder("fisher-kpp", 3), Path::new("runs/fisher-kpp-3"));
-        assert_eq!(default_folder("../a b", 0), Path::new("runs/---a-b-0"));
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn run_folder(path: &Path) -> Result<RunFolder, Failure> {
+        RunFolder::new(path.to_path_buf(), Rerun::default())
     }
 
     #[test]
-    fn a_former_run_is_emptied_of_its_files_only() {
+    fn the_default_folder_has_the_name_and_the_seed() {
+        assert_eq!(default_folder("fisher-kpp", 3), Path::new("runs/fisher-kpp-3"));
+        assert_eq!(default_folder("a.b", 0), Path::new("runs/a.b-0"));
+    }
+
+    #[test]
+    fn nothing_changes_until_it_is_opened() {
         let folder = tempfile::tempdir().unwrap();
-        for name in [OUTCOME, PROBLEM, "notes.txt"] {
-            fs::write(folder.path().join(name), "x").unwrap();
+        let inner = folder.path().join("runs/new");
+        let mut run = run_folder(&inner).unwrap();
+        assert!(names(folder.path()).is_empty());
+        run.open().unwrap();
+        assert_eq!(names(&inner), [PROBLEM]);
+    }
+
+    #[test]
+    fn a_former_run_goes_with_its_data_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let problem = "[equation.e]\npoints = { file = \"data/e/p.csv\" }\n\
+                       [observation.o]\ndata = { file = \"data/o/d.csv\" }\n";
+        fs::write(path.join(PROBLEM), problem).unwrap();
+        fs::create_dir_all(path.join("data/e")).unwrap();
+        fs::create_dir_all(path.join("data/o")).unwrap();
+        for name in [OUTCOME, "notes.txt", "data/e/p.csv", "data/o/d.csv", "data/o/mine.csv"] {
+            fs::write(path.join(name), "x").unwrap();
         }
-        prepare(folder.path()).unwrap();
-        let left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["notes.txt"]);
+        let mut run = run_folder(path).unwrap();
+        assert!(path.join(OUTCOME).exists() && path.join("data/e/p.csv").exists());
+        run.open().unwrap();
+        assert_eq!(names(path), ["data", "notes.txt", PROBLEM]);
+        assert_eq!(names(&path.join("data")), ["o"]);
+        assert_eq!(names(&path.join("data/o")), ["mine.csv"]);
+        fs::write(path.join(OUTCOME), "new").unwrap();
+        run.open().unwrap();
+        assert!(path.join(OUTCOME).exists(), "opened twice, emptied once");
     }
 
     #[test]
@@ -71,7 +139,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mine = folder.path().join(PROBLEM);
         fs::write(&mine, "mine").unwrap();
-        let failure = prepare(folder.path()).unwrap_err();
+        let failure = run_folder(folder.path()).err().unwrap();
         assert!(failure.render(false).contains("is not the folder of a former run"));
         assert_eq!(fs::read_to_string(mine).unwrap(), "mine");
     }
@@ -81,7 +149,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "mine").unwrap();
-        assert!(prepare(&file).is_err());
+        assert!(run_folder(&file).is_err());
         assert_eq!(fs::read_to_string(file).unwrap(), "mine");
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::NewTask;
 use crate::failure::Failure;
 use crate::output;
+use bilo::problem::{Overrides, Problem};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -11,19 +12,19 @@ use toml_edit::DocumentMut;
 const TEMPLATE: &str = include_str!("template.toml");
 
 pub(crate) fn new(task: &NewTask) -> Result<(), Failure> {
-    if !is_plain(&task.name) {
-        let failure = Failure::new(format!("`{}` cannot be the name of a problem", task.name));
-        return Err(failure.help("use letters, digits, `-` and `_`"));
-    }
     let text = renamed(task.from.map_or(TEMPLATE, |shipped| shipped.text), &task.name)?;
+    check(&text)?;
     write_new(&task.out, &text)?;
     let out = task.out.display();
     output::say(&format!("{out} written; `bilo check {out}` shows how it is understood\n"))
 }
 
-/// The name also becomes a file and a folder.
-fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+/// The reader's own rule for names decides; nothing but the name is new in the file.
+fn check(text: &str) -> Result<(), Failure> {
+    match Problem::from_toml("", text, Path::new(""), &Overrides::default()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::new(error.headline())),
+    }
 }
 
 fn renamed(toml: &str, name: &str) -> Result<String, Failure> {
@@ -46,7 +47,6 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bilo::problem::{Overrides, Problem};
 
     #[test]
     fn the_template_is_a_valid_problem_of_the_given_name() {
@@ -63,9 +63,12 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_paths_are_refused() {
-        for (name, plain) in [("heat-2", true), ("a_b", true), ("", false), ("../x", false), ("a b", false)] {
-            assert_eq!(is_plain(name), plain, "{name}");
+    fn names_are_those_that_a_problem_file_may_have() {
+        let fits = |name: &str| check(&renamed(TEMPLATE, name).unwrap()).is_ok();
+        for (name, fit) in
+            [("heat-2", true), ("a_b", true), ("a.b", true), ("", false), ("../x", false), ("a b", false)]
+        {
+            assert_eq!(fits(name), fit, "{name}");
         }
     }
 }

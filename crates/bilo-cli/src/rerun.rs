@@ -4,6 +4,7 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
+use crate::folder::PROBLEM;
 use crate::settings;
 use crate::statement::Statement;
 use bilo::Job;
@@ -21,6 +22,7 @@ const FILES: [(&str, &[&str]); 3] =
 
 /// What is needed to run again, in memory: the run folder may be the one that the problem was read
 /// from, and is emptied before it is filled.
+#[derive(Default)]
 pub(crate) struct Rerun {
     text: String,
     /// Path inside the run folder, and content.
@@ -44,16 +46,30 @@ impl Rerun {
         Ok(Rerun { text: remarked(&document.to_string(), overrides, problem, job), files })
     }
 
-    pub(crate) fn write(&self, problem_file: &Path) -> Result<(), Failure> {
-        let folder = problem_file.parent().unwrap_or(Path::new(""));
+    /// Writes the problem file and its data.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
         for (name, content) in &self.files {
             let path = folder.join(name);
             let above = path.parent().unwrap_or(folder);
             fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
             fs::write(&path, content).map_err(Failure::file("write", &path))?;
         }
-        fs::write(problem_file, &self.text).map_err(Failure::file("write", problem_file))
+        let problem_file = folder.join(PROBLEM);
+        fs::write(&problem_file, &self.text).map_err(Failure::file("write", &problem_file))
     }
+}
+
+/// The data files that a former run took along: those that its problem file names, no others.
+pub(crate) fn former_data(folder: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(folder.join(PROBLEM)).unwrap_or_default();
+    let mut document: DocumentMut = text.parse().unwrap_or_default();
+    let mut files = Vec::new();
+    each_file(&mut document, |owner, name, _| {
+        if name == kept_name(owner, name) {
+            files.push(folder.join(name));
+        }
+    });
+    files
 }
 
 /// Writes the command line's settings into the file.
@@ -106,33 +122,42 @@ fn set(document: &mut DocumentMut, argument: &str) -> Option<()> {
     Some(())
 }
 
-/// Reads the data files and names them by where they will lie in the run folder:
-/// `data/<equation or observation>/<file>`, names that cannot collide.
+/// Reads the data files and names them by where they will lie in the run folder.
 fn take_files(document: &mut DocumentMut, folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
     let mut files = Vec::new();
+    each_file(document, |owner, name, value| {
+        let kept = kept_name(owner, name);
+        let decor = value.decor().clone();
+        *value = Value::from(&kept);
+        *value.decor_mut() = decor;
+        let source = folder.join(name);
+        let content = fs::read(&source).map_err(Failure::file("read", &source));
+        files.push(content.map(|content| (PathBuf::from(kept), content)));
+    });
+    files.into_iter().collect()
+}
+
+/// Where a data file lies in the run folder. Names of equations and observations differ, so these
+/// cannot collide; slashes on every system, because the path is written into the problem file.
+fn kept_name(owner: &str, file: &str) -> String {
+    let base = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    format!("data/{owner}/{base}")
+}
+
+/// Visits every data file: the equation or observation, the file's name, and where it is written.
+fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
         let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
             continue;
         };
         for (owner, entry) in entries.iter_mut() {
-            let Some(named) = file_in(entry, place) else {
-                continue;
-            };
-            let Some(name) = named.as_str().map(PathBuf::from) else {
-                continue;
-            };
-            let source = folder.join(&name);
-            let content = fs::read(&source).map_err(Failure::file("read", &source))?;
-            let base = name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned();
-            // Slashes on every system: the path is written into the file.
-            let kept = format!("data/{}/{base}", owner.get());
-            let decor = named.decor().clone();
-            *named = Value::from(&kept);
-            *named.decor_mut() = decor;
-            files.push((PathBuf::from(kept), content));
+            if let Some(value) = file_in(entry, place)
+                && let Some(name) = value.as_str().map(str::to_string)
+            {
+                visit(owner.get(), &name, value);
+            }
         }
     }
-    Ok(files)
 }
 
 fn file_in<'a>(entry: &'a mut Item, place: &[&str]) -> Option<&'a mut Value> {
@@ -216,5 +241,20 @@ mod tests {
         assert_eq!(document.to_string(), expected);
         assert_eq!(files[0], (PathBuf::from("data/e/p.csv"), b"one".to_vec()));
         assert_eq!(files[1], (PathBuf::from("data/o/p.csv"), b"two".to_vec()));
+    }
+
+    #[test]
+    fn only_data_that_a_run_took_along_are_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = |toml: &str| {
+            fs::write(folder.path().join(PROBLEM), toml).unwrap();
+            former_data(folder.path())
+        };
+        let own = "[observation.o]\ndata = { file = \"data/o/p.csv\" }\n";
+        assert_eq!(files(own), [folder.path().join("data/o/p.csv")]);
+        for other in ["p.csv", "../p.csv", "data/o/../../p.csv", "data/e/p.csv", "/data/o/p.csv", ""] {
+            assert!(files(&own.replace("data/o/p.csv", other)).is_empty(), "{other}");
+        }
+        assert!(files("no TOML").is_empty());
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::args::RunTask;
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, HISTORY, OUTCOME, PROBLEM};
+use crate::folder::{self, FIELDS, OUTCOME, RunFolder};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::report::{History, json, memory, npz, table};
 use crate::rerun::Rerun;
-use bilo::observer::{Control, Event, Observer};
-use bilo::outcome::{Outcome, Stop};
+use bilo::observer::{Control, Event, Observer, Phase};
+use bilo::outcome::{Fields, Stop};
 use std::fs;
 use std::path::Path;
 
@@ -17,20 +17,25 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
     let rerun = Rerun::of(&task.statement, &task.overrides, &problem, &task.job)?;
     let default = || folder::default_folder(&problem.name, task.job.seed);
-    let out = task.out.clone().unwrap_or_else(default);
-    folder::prepare(&out)?;
-    rerun.write(&out.join(PROBLEM))?;
+    let mut folder = RunFolder::new(task.out.clone().unwrap_or_else(default), rerun)?;
 
-    let mut history = History::create(&out.join(HISTORY))?;
+    let mut history = History::new(&mut folder);
     let mut interrupt = Interrupt::on_ctrl_c()?;
     let mut progress = Progress::new(task.progress, interrupt.clone());
-    let mut observers = All([&mut history, &mut progress, &mut interrupt]);
+    let mut reached = Reached(Phase::Pretrain);
+    let mut observers = All([&mut history, &mut progress, &mut interrupt, &mut reached]);
     let outcome = bilo::run(&problem, &task.job, &mut observers)?;
     drop(progress);
 
-    report(&outcome, &out, task.json)?;
-    history.finish()?;
-    verdict(&outcome.stop)
+    let recorded = history.finish();
+    let peak_memory = memory::peak_bytes();
+    let json = json::render(&outcome, peak_memory);
+    let saved = folder.open().and_then(|out| save(&json, &outcome.fields, out));
+    // What was found is told even where it could not be kept.
+    let table = || table::render(&outcome, reached.0, peak_memory, folder.path());
+    output::say(&if task.json { json } else { table() })?;
+    recorded.and(saved)?;
+    verdict(&outcome.stop, reached.0)
 }
 
 /// Several observers as one, which wants to stop as soon as one of them does.
@@ -48,23 +53,38 @@ impl<const N: usize> Observer for All<'_, N> {
     }
 }
 
-fn report(outcome: &Outcome, out: &Path, as_json: bool) -> Result<(), Failure> {
-    let peak_memory = memory::peak_bytes();
-    let json = json::render(outcome, peak_memory);
-    let (outcome_file, fields_file) = (out.join(OUTCOME), out.join(FIELDS));
-    fs::write(&outcome_file, &json).map_err(Failure::file("write", &outcome_file))?;
-    npz::write(&outcome.fields, &fields_file).map_err(Failure::file("write", &fields_file))?;
-    if as_json { output::say(&json) } else { output::say(&table::render(outcome, peak_memory, out)) }
+/// The phase that a run came to.
+struct Reached(Phase);
+
+impl Observer for Reached {
+    fn event(&mut self, event: &Event<'_>) -> Control {
+        if let Event::Begin(phase, _) = event {
+            self.0 = *phase;
+        }
+        Control::Continue
+    }
 }
 
-const AFTER_DIVERGENCE: &str = "try smaller rates (--set train.rate=..., --set train.theta-rate=...), \
-                                more pre-training, or `bounds` for the unknowns";
+fn save(json: &str, fields: &Fields, out: &Path) -> Result<(), Failure> {
+    let (outcome_file, fields_file) = (out.join(OUTCOME), out.join(FIELDS));
+    fs::write(&outcome_file, json).map_err(Failure::file("write", &outcome_file))?;
+    npz::write(fields, &fields_file).map_err(Failure::file("write", &fields_file))
+}
+
+const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \
+                                 are finite at the guess";
+const AFTER_TRAINING: &str = "try smaller rates (--set train.rate=..., --set train.theta-rate=...), \
+                              more pre-training, or `bounds` for the unknowns";
 
 /// A run that diverged has results, but not the ones that were asked for.
-fn verdict(stop: &Stop) -> Result<(), Failure> {
+fn verdict(stop: &Stop, phase: Phase) -> Result<(), Failure> {
     let Stop::Diverged { last_good_step, reason } = stop else { return Ok(()) };
-    let kept = format!("the results are those of step {last_good_step}, the last good one");
-    Err(Failure::new(format!("training diverged: {reason}; {kept}")).help(AFTER_DIVERGENCE))
+    let (what, kept) = (table::in_words(phase), table::last_good(*last_good_step));
+    let help = match phase {
+        Phase::Pretrain => AFTER_PRETRAINING,
+        Phase::Train => AFTER_TRAINING,
+    };
+    Err(Failure::new(format!("{what} diverged: {reason}; the results are {kept}")).help(help))
 }
 
 #[cfg(test)]
@@ -89,13 +109,18 @@ mod tests {
     }
 
     #[test]
-    fn only_divergence_fails() {
+    fn only_divergence_fails_and_names_its_phase() {
         for stop in [Stop::Converged, Stop::Steps, Stop::TimeLimit, Stop::Interrupted] {
-            assert!(verdict(&stop).is_ok(), "{stop:?}");
+            assert!(verdict(&stop, Phase::Train).is_ok(), "{stop:?}");
         }
-        let failure =
-            verdict(&Stop::Diverged { last_good_step: 7, reason: "the data loss is not finite".into() });
-        let text = failure.unwrap_err().render(false);
-        assert!(text.contains("the data loss is not finite") && text.contains("step 7"), "{text}");
+        let diverged = Stop::Diverged { last_good_step: 7, reason: "the data loss is not finite".into() };
+        for (phase, start) in [(Phase::Pretrain, "pre-training"), (Phase::Train, "training")] {
+            let text = verdict(&diverged, phase).unwrap_err().render(false);
+            assert!(
+                text.starts_with(&format!("error: {start} diverged: the data loss is not finite;")),
+                "{text}"
+            );
+            assert!(text.contains("the state of step 7"), "{text}");
+        }
     }
 }

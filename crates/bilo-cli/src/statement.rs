@@ -30,12 +30,15 @@ impl Statement {
     }
 
     fn read(file: &Path) -> Result<Self, Failure> {
-        let text = fs::read_to_string(file).map_err(|error| {
+        let bytes = fs::read(file).map_err(|error| {
             let failure = Failure::file("read", file)(error);
             match file.to_str() {
                 Some(name) if !file.exists() => failure.help(problems::suggestion(name)),
                 _ => failure,
             }
+        })?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Failure::new(format!("`{}` is not a problem file: it is not UTF-8 text", file.display()))
         })?;
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Statement { name: file.display().to_string(), text, folder })

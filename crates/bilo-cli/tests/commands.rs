@@ -27,6 +27,14 @@ fn new_writes_a_file_that_check_accepts() {
 }
 
 #[test]
+fn new_takes_the_names_that_a_problem_file_may_have() {
+    let place = Place::new();
+    place.bilo("new a.b").succeeds();
+    assert!(place.read("a.b.toml").contains("name = \"a.b\""));
+    place.bilo("check a.b.toml").succeeds();
+}
+
+#[test]
 fn new_from_a_shipped_problem_copies_it_under_the_new_name() {
     let place = Place::new();
     place.bilo("new front --from fisher-kpp --out copy.toml").succeeds();
@@ -49,7 +57,7 @@ fn new_never_overwrites() {
 fn new_refuses_names_that_are_paths_and_problems_that_are_not_there() {
     let place = Place::new();
     let said = place.bilo("new ../mine").fails(1);
-    assert!(said.stderr.contains("`../mine` cannot be the name of a problem"), "{}", said.stderr);
+    assert!(said.stderr.contains("`../mine` cannot name a folder"), "{}", said.stderr);
     let said = place.bilo("new mine --from fisher").fails(1);
     assert!(said.stderr.contains("did you mean `fisher-kpp`?"), "{}", said.stderr);
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
@@ -108,9 +116,9 @@ fn a_file_that_is_not_there_is_named_with_what_may_have_been_meant() {
 #[test]
 fn a_file_that_is_not_text_is_an_error() {
     let place = Place::new();
-    std::fs::write(place.join("bad.toml"), [0xff, 0xfe, 0x00]).unwrap();
-    let said = place.bilo("check bad.toml").fails(1);
-    assert!(said.stderr.starts_with("error: cannot read `bad.toml`"), "{}", said.stderr);
+    std::fs::write(place.join("data.npz"), [0xff, 0xfe, 0x00]).unwrap();
+    let said = place.bilo("check data.npz").fails(1);
+    assert_eq!(said.stderr, "error: `data.npz` is not a problem file: it is not UTF-8 text\n");
 }
 
 #[test]

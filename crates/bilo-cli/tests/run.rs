@@ -42,6 +42,8 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "steps",
         "seconds",
         "peak_memory_bytes",
+        "classical_failure",
+        "diverged",
     ];
     assert_eq!(keys(&outcome), expected);
     assert_eq!(outcome["problem"], "decay");
@@ -58,6 +60,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     assert!((error - (estimate - 2.0).abs() / 2.0).abs() < 1e-15);
     assert_eq!(keys(&outcome["states"]["u"]), ["relative_l2_vs_classical"]);
     assert_eq!(outcome["steps"], serde_json::json!({ "pretrain": 20, "train": 30 }));
+    assert!(outcome["classical_failure"].is_null() && outcome["diverged"].is_null());
     assert_eq!(keys(&outcome["seconds"]), ["total", "pretrain", "train", "per_step"]);
 }
 
@@ -161,16 +164,72 @@ fn a_folder_that_is_no_former_run_is_left_alone() {
     assert_eq!(std::fs::read_dir(place.join("mine")).unwrap().count(), 1);
 }
 
+/// Growth to infinity at t = 1/2: a good problem file, but no data can be made at the truth.
+fn blow_up() -> String {
+    let synthetic = "{ synthetic = { grid = { t = 11 }, noise = 0.0 } }";
+    DECAY.replace("u_t + k*u", "u_t - k*u^2").replace("{ file = \"amount.csv\" }", synthetic)
+}
+
+fn files(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn an_error_before_training_leaves_a_former_run_as_it_was_and_makes_no_folder() {
+    let place = Place::with_decay();
+    place.bilo("run decay.toml --json --out out").succeeds();
+    let before = files(&place.join("out"));
+    place.write("blow-up.toml", &blow_up());
+    let said = place.bilo("run blow-up.toml --json --out out").fails(1);
+    assert!(said.stderr.starts_with("error: "), "{}", said.stderr);
+    assert_eq!(files(&place.join("out")), before);
+    place.bilo("run blow-up.toml --json --out new").fails(1);
+    assert!(!place.join("new").exists());
+}
+
+#[test]
+fn data_of_a_replaced_run_are_removed() {
+    let place = Place::with_decay();
+    place.bilo("run decay.toml --json --out out").succeeds();
+    assert!(place.join("out/data/amount/amount.csv").is_file());
+    std::fs::rename(place.join("amount.csv"), place.join("other.csv")).unwrap();
+    place.write("decay.toml", &DECAY.replace("amount.csv", "other.csv"));
+    place.bilo("run decay.toml --json --out out").succeeds();
+    assert!(place.join("out/data/amount/other.csv").is_file());
+    assert!(!place.join("out/data/amount/amount.csv").exists());
+}
+
+#[test]
+fn the_last_step_is_in_the_history_of_a_run_that_ends_early() {
+    let place = Place::with_decay();
+    let limits =
+        "--set train.time-limit=0.3 --set train.train-steps=100000000 --set train.settle-tolerance=0";
+    let arguments = format!("run decay.toml --json --out out --set train.record-every=1000000 {limits}");
+    let outcome = json(&place.bilo(&arguments).succeeds().stdout);
+    assert_eq!(outcome["stop"], "time-limit");
+    let history = place.read("out/history.csv");
+    let last: Vec<&str> = history.lines().last().unwrap().split(',').collect();
+    assert_eq!(last[..2], ["train", &outcome["steps"]["train"].to_string()]);
+}
+
 #[test]
 fn divergence_writes_the_files_and_fails() {
     let place = Place::with_decay();
-    let said = place
-        .bilo("run decay.toml --json --out out --set train.rate=1e30 --set train.theta-rate=1e30")
-        .fails(1);
-    assert_eq!(json(&said.stdout)["stop"], "diverged");
-    assert!(said.stderr.starts_with("error: training diverged"), "{}", said.stderr);
+    let said = place.bilo("run decay.toml --json --out out --set train.rate=1e30").fails(1);
+    let outcome = json(&said.stdout);
+    assert_eq!(outcome["stop"], "diverged");
+    assert_eq!(outcome["diverged"]["last_good_step"], outcome["steps"]["pretrain"]);
+    assert!(outcome["diverged"]["reason"].is_string(), "{outcome}");
+    assert!(said.stderr.starts_with("error: pre-training diverged"), "{}", said.stderr);
     assert!(said.stderr.contains("train.rate"), "{}", said.stderr);
     assert_eq!(place.read("out/outcome.json"), said.stdout);
+    assert!(place.join("out/history.csv").is_file() && place.join("out/fields.npz").is_file());
 }
 
 #[cfg(unix)]

@@ -291,9 +291,10 @@ impl<T: Scalar> Job for Apply<'_, T> {
             let block = at..plane.min(at + BLOCK);
             let (z, a) = (&self.jets.argument[block.clone()], &self.jets.value[block.clone()]);
             self.activation.orders(self.table.highest_order, z, a, &self.jets.aux[block.clone()], &mut s);
+            let window = Window { jets: self.jets, plane, at, length: block.len() };
             for (place, groups) in self.table.polynomials[self.first..].iter().enumerate() {
                 let result = &mut self.result[place * plane + at..][..block.len()];
-                evaluate(groups, &s, &self.jets, plane, at, self.add, &mut sum[..block.len()], result);
+                evaluate(groups, &s, window, self.add, &mut sum[..window.length], result);
             }
         }
     }
@@ -304,32 +305,29 @@ impl<T: Scalar> Job for Apply<'_, T> {
 fn evaluate<T: Scalar>(
     groups: &[Group<T>],
     s: &[[T; BLOCK]],
-    jets: &Jets<'_, T>,
-    plane: usize,
-    at: usize,
+    window: Window<'_, T>,
     add: bool,
     sum: &mut [T],
     result: &mut [T],
 ) {
-    let length = result.len();
     for (number, group) in groups.iter().enumerate() {
-        let slope = &s[group.order][..length];
+        let slope = &s[group.order][..window.length];
         let add = add || number > 0;
         match group.terms.as_slice() {
             [(coefficient, factors)] if let [a] = factors.as_slice() => {
-                let a = load(*a, jets, plane, at, length);
+                let a = window.load(*a);
                 let values = slope.iter().zip(a).map(|(&s, &a)| *coefficient * s * a);
                 deposit(result, values, add);
             }
             [(coefficient, factors)] if let [a, b] = factors.as_slice() => {
-                let [a, b] = [*a, *b].map(|factor| load(factor, jets, plane, at, length));
+                let [a, b] = [*a, *b].map(|factor| window.load(factor));
                 let values = slope.iter().zip(a).zip(b).map(|((&s, &a), &b)| *coefficient * s * a * b);
                 deposit(result, values, add);
             }
             terms => {
                 sum.fill(T::ZERO);
                 for (coefficient, factors) in terms {
-                    add_term(*coefficient, factors, jets, plane, at, sum);
+                    add_term(*coefficient, factors, window, sum);
                 }
                 deposit(result, slope.iter().zip(sum.iter()).map(|(&s, &sum)| s * sum), add);
             }
@@ -352,51 +350,62 @@ fn deposit<T: Scalar>(result: &mut [T], values: impl Iterator<Item = T>, add: bo
 
 /// sum += coefficient · Π factors.
 #[inline(always)]
-fn add_term<T: Scalar>(coefficient: T, factors: &[Factor], jets: &Jets<'_, T>, plane: usize, at: usize, sum: &mut [T]) {
+fn add_term<T: Scalar>(coefficient: T, factors: &[Factor], window: Window<'_, T>, sum: &mut [T]) {
     match factors {
         [] => {
             for sum in sum {
                 *sum += coefficient;
             }
         }
-        [a] => {
-            let a = load(*a, jets, plane, at, sum.len());
-            add_scaled(sum, coefficient, a);
-        }
+        [a] => add_scaled(sum, coefficient, window.load(*a)),
         [a, b] => {
-            let (a, b) = (load(*a, jets, plane, at, sum.len()), load(*b, jets, plane, at, sum.len()));
+            let [a, b] = [*a, *b].map(|factor| window.load(factor));
             for ((sum, &a), &b) in sum.iter_mut().zip(a).zip(b) {
                 *sum += coefficient * a * b;
             }
         }
         [a, b, c] => {
-            let [a, b, c] = [*a, *b, *c].map(|factor| load(factor, jets, plane, at, sum.len()));
+            let [a, b, c] = [*a, *b, *c].map(|factor| window.load(factor));
             for (((sum, &a), &b), &c) in sum.iter_mut().zip(a).zip(b).zip(c) {
                 *sum += coefficient * a * b * c;
             }
         }
         [first, more @ ..] => {
             let mut product = [T::ZERO; BLOCK];
-            let product = &mut product[..sum.len()];
-            product.copy_from_slice(load(*first, jets, plane, at, sum.len()));
+            let product = &mut product[..window.length];
+            product.copy_from_slice(window.load(*first));
             for factor in more {
-                multiply(product, load(*factor, jets, plane, at, sum.len()));
+                multiply(product, window.load(*factor));
             }
             add_scaled(sum, coefficient, product);
         }
     }
 }
 
-/// The block of a factor's plane that begins at `at`.
-#[inline(always)]
-fn load<'a, T>(factor: Factor, jets: &Jets<'a, T>, plane: usize, at: usize, length: usize) -> &'a [T] {
-    let bank = match factor.bank {
-        Bank::Argument => jets.argument,
-        Bank::Tangent => jets.tangent,
-        Bank::Adjoint => jets.adjoint,
-        Bank::TangentAdjoint => jets.tangent_adjoint,
-    };
-    &bank[factor.component * plane + at..][..length]
+/// The same block of every plane.
+#[derive(Clone, Copy)]
+struct Window<'a, T> {
+    jets: Jets<'a, T>,
+    /// Elements of a plane.
+    plane: usize,
+    /// Where the block begins.
+    at: usize,
+    /// Its length.
+    length: usize,
+}
+
+impl<'a, T> Window<'a, T> {
+    /// The block of a factor's plane.
+    #[inline(always)]
+    fn load(&self, factor: Factor) -> &'a [T] {
+        let bank = match factor.bank {
+            Bank::Argument => self.jets.argument,
+            Bank::Tangent => self.jets.tangent,
+            Bank::Adjoint => self.jets.adjoint,
+            Bank::TangentAdjoint => self.jets.tangent_adjoint,
+        };
+        &bank[factor.component * self.plane + self.at..][..self.length]
+    }
 }
 
 #[cfg(test)]

@@ -71,8 +71,10 @@ impl Case {
             gradient: random.random_range(0.05..1.0),
         };
         let parameters = (0..spec.parameters).collect();
-        let operator = Operator { networks: vec![BoundNetwork { network, outputs, parameters }], columns, unknowns };
-        let mut column = |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+        let operator =
+            Operator { networks: vec![BoundNetwork { network, outputs, parameters }], columns, unknowns };
+        let mut column =
+            |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
         let columns = (0..spec.coordinates).map(|_| column(points)).collect();
         let unknowns = column(spec.parameters);
         Self { graph, operator, residuals, columns, weights, direction, unknowns, terms }
@@ -85,6 +87,31 @@ impl Case {
             density: self.check_density(device),
             ..self.check_residual(device)
         }
+    }
+
+    /// The Taylor test of the lower-level loss along the random direction of weights: rates at which
+    /// |L(W + h d) - L(W)| and |L(W + h d) - L(W) - h g·d| fall when h is halved, which are 1 and 2 for a
+    /// right gradient g.
+    pub fn taylor_rates(mut self, device: &mut dyn Device) -> [f64; 2] {
+        let program =
+            ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
+        let id = device.load_residual(program, self.columns.clone());
+        let mut loss = |weights: &[f64], gradient: Option<&mut [f64]>| {
+            let loss = device.residual(id, weights, &self.unknowns, &self.terms, gradient);
+            let pairs = loss.residual.iter().zip(&loss.gradient).zip(&self.terms.equation);
+            pairs.map(|((r, rgrad), weight)| weight * (r + self.terms.gradient * rgrad)).sum::<f64>()
+        };
+        let mut gradient = vec![0.0; self.weights.len()];
+        let start = loss(&self.weights, Some(&mut gradient));
+        let slope = dot(&gradient, &self.direction);
+        let mut remainders = |h: f64| {
+            let moved: Vec<f64> = self.weights.iter().zip(&self.direction).map(|(w, d)| w + h * d).collect();
+            let change = loss(&moved, None) - start;
+            [change.abs(), (change - h * slope).abs()]
+        };
+        // Small enough for the leading term, large enough for f64: remainders stay above 1e-9.
+        let (coarse, fine) = (remainders(2e-4), remainders(1e-4));
+        [0, 1].map(|order| (coarse[order] / fine[order]).log2())
     }
 
     /// Oracle values of leaves at a point: (value, change along the weights' direction).
@@ -119,7 +146,8 @@ impl Case {
         let inputs: Vec<_> = values.iter().map(|&(value, _)| Input::Uniform(value)).collect();
         let mut scratch = Scratch::<f64>::new();
         tape.eval(&inputs, 1, &mut scratch);
-        let change = values.iter().enumerate().map(|(i, &(_, change))| scratch.output(&tape, 1 + i)[0] * change);
+        let change =
+            values.iter().enumerate().map(|(i, &(_, change))| scratch.output(&tape, 1 + i)[0] * change);
         (scratch.output(&tape, 0)[0], change.sum())
     }
 
@@ -158,9 +186,9 @@ impl Case {
         let id = device.load_residual(program, self.columns.clone());
         let mut gradient = vec![0.0; self.weights.len()];
         let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient));
-        let slope: f64 = gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
+        let slope = dot(&gradient, &self.direction);
         let points = self.points() as f64;
-        let (mut worst, mut exact_slope, mut magnitude) = (0.0_f64, 0.0, 0.0_f64);
+        let (mut worst, mut exact_slope) = (0.0_f64, 0.0);
         for q in 0..self.residuals.len() {
             let r = self.residuals[q];
             let mut by_unknown = vec![];
@@ -173,12 +201,10 @@ impl Case {
                 let (value, change) = self.expression_values(r, point);
                 squares += value * value / points;
                 exact_slope += weight * value * change;
-                magnitude += (weight * value * change).abs();
                 for &expression in &by_unknown {
                     let (value, change) = self.expression_values(expression, point);
                     gradient_squares += value * value / points;
                     exact_slope += weight * self.terms.gradient * value * change;
-                    magnitude += (weight * self.terms.gradient * value * change).abs();
                 }
             }
             worst = worst.max((loss.residual[q] / squares - 1.0).abs());
@@ -186,7 +212,7 @@ impl Case {
                 worst = worst.max((loss.gradient[q] / gradient_squares - 1.0).abs());
             }
         }
-        let weight_gradient = (slope - exact_slope).abs() / magnitude;
+        let weight_gradient = (slope - exact_slope).abs() / (norm(&gradient) * norm(&self.direction));
         Disagreement { losses: worst, weight_gradient, ..Disagreement::default() }
     }
 
@@ -199,26 +225,52 @@ impl Case {
         let id = device.load_density(program, self.columns.clone(), quadrature.clone());
         let mut gradient = vec![0.0; self.weights.len()];
         let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient));
-        let slope: f64 = gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
+        let slope = dot(&gradient, &self.direction);
         let mut found = vec![value, slope];
         found.extend(by_unknown);
-        let mut expressions = vec![density];
-        for j in 0..self.operator.unknowns.len() {
-            expressions.push(self.graph.diff(density, self.operator.unknowns[j]));
-        }
-        let (mut exact, mut scale) = (vec![0.0; found.len()], vec![0.0; found.len()]);
+        let (mut exact, mut scale) = (vec![0.0; found.len()], vec![1e-12; found.len()]);
+        scale[1] = norm(&gradient) * norm(&self.direction);
         for (point, weight) in quadrature.iter().enumerate() {
             let (value, change) = self.expression_values(density, point);
-            let mut terms = vec![value, change];
-            terms.extend(expressions[1..].to_vec().into_iter().map(|e| self.expression_values(e, point).0));
-            for ((exact, scale), term) in exact.iter_mut().zip(&mut scale).zip(terms) {
+            let mut terms = vec![(value, value.abs()), (change, 0.0)];
+            for j in 0..self.operator.unknowns.len() {
+                terms.push(self.derivative_by_unknown(density, j, point));
+            }
+            for ((exact, scale), (term, size)) in exact.iter_mut().zip(&mut scale).zip(terms) {
                 *exact += weight * term;
-                *scale += (weight * term).abs();
+                *scale += weight * size;
             }
         }
         let pairs = found.iter().zip(exact).zip(scale);
-        pairs.fold(0.0, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale.max(1e-12)))
+        pairs.fold(0.0, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale))
     }
+
+    /// Total derivative of an expression by an unknown at a point, and the sum of the sizes of the
+    /// terms of its chain rule: what its rounding is relative to.
+    fn derivative_by_unknown(&mut self, expression: Expr, unknown: usize, point: usize) -> (f64, f64) {
+        let symbol = self.operator.unknowns[unknown];
+        let (mut sum, mut size) = (0.0, 0.0);
+        for leaf in self.graph.leaves(&[expression]) {
+            let partial = self.graph.partial(expression, &leaf);
+            let leaf = match leaf {
+                Leaf::Symbol(symbol) => self.graph.leaf(symbol),
+                Leaf::Derivative(function, index) => self.graph.derivative(function, index),
+            };
+            let moved = self.graph.diff(leaf, symbol);
+            let term = self.expression_values(partial, point).0 * self.expression_values(moved, point).0;
+            sum += term;
+            size += term.abs();
+        }
+        (sum, size)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
 }
 
 /// Σ a leaf + b leaf leaf' + c p leaf + x leaf, over the wanted derivatives of random outputs.

@@ -60,7 +60,14 @@ fn cast<T: Scalar>(values: &[f64]) -> Vec<T> {
 }
 
 impl<T: Scalar, P: Sync> Block<T, P> {
-    fn new(program: P, frame: &Frame, directions: usize, columns: &[Vec<f64>], weights: Vec<f64>, simd: Simd) -> Self {
+    fn new(
+        program: P,
+        frame: &Frame,
+        directions: usize,
+        columns: &[Vec<f64>],
+        weights: Vec<f64>,
+        simd: Simd,
+    ) -> Self {
         let points = Points::new(frame, directions, columns, weights, simd);
         let share = Share { sums: vec![], gradient: vec![] };
         let shares = vec![share; points.tiles().min(GROUPS)];
@@ -143,7 +150,12 @@ impl<T: Scalar> Device for Cpu<T> {
         ResidualId(self.residuals.len() - 1)
     }
 
-    fn load_density(&mut self, program: DensityProgram, columns: Vec<Vec<f64>>, weights: Vec<f64>) -> DensityId {
+    fn load_density(
+        &mut self,
+        program: DensityProgram,
+        columns: Vec<Vec<f64>>,
+        weights: Vec<f64>,
+    ) -> DensityId {
         let frame = program.frame.clone();
         self.densities.push(Block::new(program, &frame, 0, &columns, weights, self.simd));
         DensityId(self.densities.len() - 1)

@@ -61,7 +61,12 @@ pub trait Device: Send {
     fn load_residual(&mut self, program: ResidualProgram, columns: Vec<Vec<f64>>) -> ResidualId;
 
     /// Takes a density program, its points and their weights.
-    fn load_density(&mut self, program: DensityProgram, columns: Vec<Vec<f64>>, weights: Vec<f64>) -> DensityId;
+    fn load_density(
+        &mut self,
+        program: DensityProgram,
+        columns: Vec<Vec<f64>>,
+        weights: Vec<f64>,
+    ) -> DensityId;
 
     /// L_res and L_rgrad of each residual; with `gradient`, adds to it the weight gradient of
     /// Σ_q equation_q (L_res,q + w_rgrad L_rgrad,q). Never differentiates with respect to unknowns.

@@ -118,8 +118,7 @@ pub struct Network {
 impl Network {
     /// Lays out the network; the seed fixes the frozen features.
     pub fn new(spec: NetworkSpec, seed: u64) -> Self {
-        let mut network =
-            Self { spec, nodes: vec![], frozen: vec![], blocks: vec![], weights: 0 };
+        let mut network = Self { spec, nodes: vec![], frozen: vec![], blocks: vec![], weights: 0 };
         network.lay_out(seed);
         network
     }
@@ -236,7 +235,8 @@ impl Network {
             .filter(|&&node| self.nodes[node].width > 0)
             .map(|&node| {
                 let columns = self.nodes[node].width;
-                let matrix = Store::Trained(take(&mut self.weights, &mut self.blocks, width * columns, columns));
+                let matrix =
+                    Store::Trained(take(&mut self.weights, &mut self.blocks, width * columns, columns));
                 Source { node, matrix }
             })
             .collect();
@@ -246,12 +246,7 @@ impl Network {
 }
 
 /// Takes a block of trained weights and returns its offset.
-fn take(
-    weights: &mut usize,
-    blocks: &mut Vec<(usize, usize, usize)>,
-    length: usize,
-    fan_in: usize,
-) -> usize {
+fn take(weights: &mut usize, blocks: &mut Vec<(usize, usize, usize)>, length: usize, fan_in: usize) -> usize {
     let offset = *weights;
     blocks.push((offset, length, fan_in));
     *weights += length;

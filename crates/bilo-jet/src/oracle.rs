@@ -75,13 +75,10 @@ impl Hyperdual {
     }
 
     fn sigmoid(&self) -> Self {
-        self.apply(
-            |x| 1.0 / (1.0 + (-x).exp()),
-            &|p| {
-                let q = p.sigmoid();
-                q.times(&q.scaled(-1.0).shifted(1.0))
-            },
-        )
+        self.apply(|x| 1.0 / (1.0 + (-x).exp()), &|p| {
+            let q = p.sigmoid();
+            q.times(&q.scaled(-1.0).shifted(1.0))
+        })
     }
 
     fn softplus(&self) -> Self {
@@ -153,7 +150,9 @@ impl Subject<'_> {
                         sum
                     })
                     .collect(),
-                Operation::Activate { source, kind } => at(*source).iter().map(|z| z.activate(*kind)).collect(),
+                Operation::Activate { source, kind } => {
+                    at(*source).iter().map(|z| z.activate(*kind)).collect()
+                }
                 Operation::Add(a, b) => at(*a).iter().zip(at(*b)).map(|(a, b)| a.plus(b)).collect(),
                 Operation::Blend { gate, u, v } => (0..node.width)
                     .map(|i| {
@@ -171,7 +170,9 @@ impl Subject<'_> {
         match store {
             Store::Trained(offset) => Hyperdual::constant(self.weights[offset + place], generator + 1)
                 .perturbed(generator, self.direction[offset + place]),
-            Store::Frozen(offset) => Hyperdual::constant(self.network.frozen()[offset + place], generator + 1),
+            Store::Frozen(offset) => {
+                Hyperdual::constant(self.network.frozen()[offset + place], generator + 1)
+            }
         }
     }
 }

@@ -70,7 +70,8 @@ impl ActivationTables {
         let tangent: Vec<_> = forward.iter().map(dot).collect();
         let reverse = adjoint_tables(plan.len(), &forward, Bank::Adjoint);
         let source = adjoint_tables(plan.len(), &tangent, Bank::TangentAdjoint);
-        let joint = reverse.iter().zip(&source).map(|(a, b)| collect([a.clone(), b.clone()].concat())).collect();
+        let joint =
+            reverse.iter().zip(&source).map(|(a, b)| collect([a.clone(), b.clone()].concat())).collect();
         let highest_order = [&forward, &tangent, &reverse, &source]
             .into_iter()
             .flatten()
@@ -88,8 +89,7 @@ fn argument(component: usize) -> Factor {
 
 /// y_α for every α of the plan, each from a predecessor α - e_i.
 fn forward_tables(plan: &Plan) -> Vec<Polynomial> {
-    let mut tables: Vec<Polynomial> =
-        vec![vec![Monomial { order: 0, coefficient: 1.0, factors: vec![] }]];
+    let mut tables: Vec<Polynomial> = vec![vec![Monomial { order: 0, coefficient: 1.0, factors: vec![] }]];
     for component in 1..plan.len() {
         let (predecessor, input) = plan.predecessor(component);
         tables.push(coordinate_derivative(plan, &tables[predecessor], input));
@@ -206,7 +206,9 @@ mod tests {
                     let factors: Vec<_> = m
                         .factors
                         .iter()
-                        .map(|f| format!("{}{}", if f.bank == Bank::Argument { "z" } else { "d" }, f.component))
+                        .map(|f| {
+                            format!("{}{}", if f.bank == Bank::Argument { "z" } else { "d" }, f.component)
+                        })
                         .collect();
                     format!("{}*s{}*{}", m.coefficient, m.order, factors.join("*"))
                 })
@@ -214,10 +216,7 @@ mod tests {
                 .join(" + ")
         };
         assert_eq!(show(&tables.forward[2]), "1*s1*z2 + 1*s2*z1*z1");
-        assert_eq!(
-            show(&tables.tangent[2]),
-            "1*s1*d2 + 2*s2*z1*d1 + 1*s2*z2*d0 + 1*s3*z1*z1*d0"
-        );
+        assert_eq!(show(&tables.tangent[2]), "1*s1*d2 + 2*s2*z1*d1 + 1*s2*z2*d0 + 1*s3*z1*z1*d0");
         assert_eq!(tables.highest_order, 4);
     }
 }

@@ -143,8 +143,12 @@ impl ResidualProgram {
         let unknowns: Vec<Leaf> = operator.unknowns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
         let by_slot = partials(graph, residuals, &slots);
         let by_unknown = partials(graph, residuals, &unknowns);
-        let outputs: Vec<Expr> =
-            residuals.iter().chain(by_slot.iter().flatten()).chain(by_unknown.iter().flatten()).copied().collect();
+        let outputs: Vec<Expr> = residuals
+            .iter()
+            .chain(by_slot.iter().flatten())
+            .chain(by_unknown.iter().flatten())
+            .copied()
+            .collect();
         let linearisation = frame.compile(graph, &outputs, &[])?;
 
         let mut fresh = |name: String| graph.symbol(&name);
@@ -164,7 +168,8 @@ impl ResidualProgram {
         }
         let objective = graph.sum(&objective);
         let outputs = partials(graph, &[objective], &slots).remove(0);
-        let more: Vec<Symbol> = c.into_iter().chain(v.into_iter().flatten()).chain(moved.into_iter().flatten()).collect();
+        let more: Vec<Symbol> =
+            c.into_iter().chain(v.into_iter().flatten()).chain(moved.into_iter().flatten()).collect();
         let second = frame.compile(graph, &outputs, &more)?;
         Ok(Self { frame, residuals: count, linearisation, second })
     }
@@ -231,7 +236,9 @@ impl Frame {
             frame.carriers.push(Carrier { network, plan, offset, inputs, parameters });
             offset += bound.network.weights();
         }
-        frame.leaves.extend(operator.columns.iter().chain(&operator.unknowns).map(|&symbol| Leaf::Symbol(symbol)));
+        frame
+            .leaves
+            .extend(operator.columns.iter().chain(&operator.unknowns).map(|&symbol| Leaf::Symbol(symbol)));
         Ok(frame)
     }
 

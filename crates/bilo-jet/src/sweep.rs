@@ -163,7 +163,12 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Writes coordinate `input` of every point; its own first derivative is one.
-    pub(crate) fn set_coordinate(&self, work: &mut Workspace<T>, input: usize, values: impl Iterator<Item = T>) {
+    pub(crate) fn set_coordinate(
+        &self,
+        work: &mut Workspace<T>,
+        input: usize,
+        values: impl Iterator<Item = T>,
+    ) {
         let (points, width) = (work.points, self.width(0));
         let forward = &mut work.nodes[0].forward;
         for (point, value) in values.enumerate() {
@@ -185,7 +190,13 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Writes the direction `group` (from 1) in which parameter `input` moves at every point.
-    pub(crate) fn set_direction(&self, work: &mut Workspace<T>, group: usize, input: usize, values: impl Iterator<Item = T>) {
+    pub(crate) fn set_direction(
+        &self,
+        work: &mut Workspace<T>,
+        group: usize,
+        input: usize,
+        values: impl Iterator<Item = T>,
+    ) {
         let width = self.width(1);
         let start = group * self.plan.len() * work.points * width;
         for (point, value) in values.enumerate() {
@@ -194,7 +205,13 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Jets of output `output`: one column of points per component, for group 0 or a direction.
-    pub(crate) fn read_output(&self, work: &Workspace<T>, group: usize, component: usize, output: usize) -> impl Iterator<Item = T> {
+    pub(crate) fn read_output(
+        &self,
+        work: &Workspace<T>,
+        group: usize,
+        component: usize,
+        output: usize,
+    ) -> impl Iterator<Item = T> {
         let last = work.nodes.len() - 1;
         let (width, plane) = (self.width(last), work.points * self.width(last));
         let start = (group * self.plan.len() + component) * plane;
@@ -202,7 +219,14 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Writes the adjoint of an output's jet component.
-    pub(crate) fn seed_output(&self, work: &mut Workspace<T>, group: usize, component: usize, output: usize, values: impl Iterator<Item = T>) {
+    pub(crate) fn seed_output(
+        &self,
+        work: &mut Workspace<T>,
+        group: usize,
+        component: usize,
+        output: usize,
+        values: impl Iterator<Item = T>,
+    ) {
         let last = work.nodes.len() - 1;
         let width = self.width(last);
         let start = (group * self.plan.len() + component) * work.points * width;
@@ -212,7 +236,12 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Adjoint of parameter `input` at every point, after a reverse sweep of the group.
-    pub(crate) fn read_parameter_adjoint(&self, work: &Workspace<T>, group: usize, input: usize) -> impl Iterator<Item = T> {
+    pub(crate) fn read_parameter_adjoint(
+        &self,
+        work: &Workspace<T>,
+        group: usize,
+        input: usize,
+    ) -> impl Iterator<Item = T> {
         let (width, points) = (self.width(1), work.points);
         let start = group * self.plan.len() * points * width;
         work.nodes[1].adjoint[start..start + points * width].iter().skip(input).step_by(width).copied()
@@ -245,7 +274,13 @@ impl<T: Scalar> JetNetwork<T> {
         self.reverse_nodes(weights, work, 0..1, tangents);
     }
 
-    fn forward_node(&self, weights: &Weights<T>, work: &mut Workspace<T>, node: usize, groups: std::ops::Range<usize>) {
+    fn forward_node(
+        &self,
+        weights: &Weights<T>,
+        work: &mut Workspace<T>,
+        node: usize,
+        groups: std::ops::Range<usize>,
+    ) {
         let (points, components) = (work.points, self.plan.len());
         let (before, rest) = work.nodes.split_at_mut(node);
         let target = &mut rest[0];
@@ -300,7 +335,15 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// result = Σ W_s source_s over the components that can be nonzero; the others become zero.
-    fn affine_forward(&self, weights: &Weights<T>, sources: &[Source], before: &[Buffers<T>], group: usize, points: usize, result: &mut [T]) {
+    fn affine_forward(
+        &self,
+        weights: &Weights<T>,
+        sources: &[Source],
+        before: &[Buffers<T>],
+        group: usize,
+        points: usize,
+        result: &mut [T],
+    ) {
         let width = result.len() / (self.plan.len() * points);
         let mut filled = 0;
         for source in sources {
@@ -315,7 +358,12 @@ impl<T: Scalar> JetNetwork<T> {
             let matrix = Matrix::new(weights.transposed.get(source.matrix, width * columns), columns, width);
             // Rows below `filled` hold a sum already; the first source must reach the furthest.
             let (sum, fresh) = (rows.min(filled), rows.max(filled));
-            product(MatrixMut::new(&mut result[..sum * width], sum, width), Matrix::new(&input[..sum * columns], sum, columns), matrix, true);
+            product(
+                MatrixMut::new(&mut result[..sum * width], sum, width),
+                Matrix::new(&input[..sum * columns], sum, columns),
+                matrix,
+                true,
+            );
             if rows > filled {
                 let more = rows - filled;
                 product(
@@ -330,7 +378,13 @@ impl<T: Scalar> JetNetwork<T> {
         result[filled * width..].fill(T::default());
     }
 
-    fn reverse_nodes(&self, weights: &Weights<T>, work: &mut Workspace<T>, groups: std::ops::Range<usize>, tangents: bool) {
+    fn reverse_nodes(
+        &self,
+        weights: &Weights<T>,
+        work: &mut Workspace<T>,
+        groups: std::ops::Range<usize>,
+        tangents: bool,
+    ) {
         let mut written = vec![false; work.nodes.len()];
         for node in (0..work.nodes.len()).rev() {
             if !self.network.nodes()[node].fixed {
@@ -358,7 +412,15 @@ impl<T: Scalar> JetNetwork<T> {
                 for source in sources.iter().filter(|source| !self.network.nodes()[source.node].fixed) {
                     for group in groups.clone() {
                         let adjoint = &target.adjoint[group * group_size..(group + 1) * group_size];
-                        self.affine_reverse(weights, source, group, points, adjoint, &mut before[source.node], written[source.node]);
+                        self.affine_reverse(
+                            weights,
+                            source,
+                            group,
+                            points,
+                            adjoint,
+                            &mut before[source.node],
+                            written[source.node],
+                        );
                     }
                     written[source.node] = true;
                 }
@@ -397,14 +459,19 @@ impl<T: Scalar> JetNetwork<T> {
             Operation::Add(a, b) => {
                 for &source in [a, b] {
                     let range = groups.start * group_size..groups.end * group_size;
-                    deposit(&mut before[source].adjoint[range.clone()], &target.adjoint[range], written[source]);
+                    deposit(
+                        &mut before[source].adjoint[range.clone()],
+                        &target.adjoint[range],
+                        written[source],
+                    );
                     written[source] = true;
                 }
             }
             Operation::Blend { gate, u, v } => {
                 for source in [*gate, *u, *v] {
                     if !written[source] {
-                        before[source].adjoint[groups.start * group_size..groups.end * group_size].fill(T::default());
+                        before[source].adjoint[groups.start * group_size..groups.end * group_size]
+                            .fill(T::default());
                         written[source] = true;
                     }
                 }
@@ -423,7 +490,16 @@ impl<T: Scalar> JetNetwork<T> {
 
     /// Adjoint of a source: adjoint of the affine map times its matrix.
     #[expect(clippy::too_many_arguments, reason = "one product, spelled out")]
-    fn affine_reverse(&self, weights: &Weights<T>, source: &Source, group: usize, points: usize, adjoint: &[T], below: &mut Buffers<T>, add: bool) {
+    fn affine_reverse(
+        &self,
+        weights: &Weights<T>,
+        source: &Source,
+        group: usize,
+        points: usize,
+        adjoint: &[T],
+        below: &mut Buffers<T>,
+        add: bool,
+    ) {
         let width = adjoint.len() / (self.plan.len() * points);
         let columns = self.width(source.node);
         let (jets, tangents) = self.live(source.node);
@@ -431,7 +507,12 @@ impl<T: Scalar> JetNetwork<T> {
         let start = group * self.plan.len() * points * columns;
         let matrix = Matrix::new(weights.direct.get(source.matrix, width * columns), width, columns);
         let result = &mut below.adjoint[start..start + rows * columns];
-        product(MatrixMut::new(result, rows, columns), Matrix::new(&adjoint[..rows * width], rows, width), matrix, add);
+        product(
+            MatrixMut::new(result, rows, columns),
+            Matrix::new(&adjoint[..rows * width], rows, width),
+            matrix,
+            add,
+        );
     }
 
     /// Adds to `gradient` what this tile contributes to the gradient of the trained weights;
@@ -454,7 +535,15 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// adjointᵀ · source over all live rows.
-    fn matrix_gradient(&self, work: &Workspace<T>, target: &Buffers<T>, width: usize, source: usize, tangents: bool, gradient: &mut [T]) {
+    fn matrix_gradient(
+        &self,
+        work: &Workspace<T>,
+        target: &Buffers<T>,
+        width: usize,
+        source: usize,
+        tangents: bool,
+        gradient: &mut [T],
+    ) {
         let columns = self.width(source);
         let components = self.plan.len();
         let groups = if tangents { 1 + work.directions } else { 1 };
@@ -463,7 +552,12 @@ impl<T: Scalar> JetNetwork<T> {
             let adjoint = &target.adjoint[first_row * width..(first_row + rows) * width];
             let input = &work.nodes[source].forward[first_row * columns..(first_row + rows) * columns];
             let adjoint = Matrix::new(adjoint, rows, width).transposed();
-            product(MatrixMut::new(gradient, width, columns), adjoint, Matrix::new(input, rows, columns), true);
+            product(
+                MatrixMut::new(gradient, width, columns),
+                adjoint,
+                Matrix::new(input, rows, columns),
+                true,
+            );
         };
         if jets == components && (moving == components || groups == 1) {
             add(0, groups * components * work.points);
@@ -497,7 +591,14 @@ impl<T: Scalar> JetNetwork<T> {
     /// Adds to the adjoints of gate, u and v (in group `adjoint.1`) what the blend's adjoint sends
     /// them. With `moved` = 0 the blend's jets are meant, otherwise their tangents along that direction,
     /// seen as functions of the jets.
-    fn blend_reverse(&self, before: &mut [Buffers<T>], [gate, u, v]: [usize; 3], adjoint: (&[T], usize), moved: usize, plane: usize) {
+    fn blend_reverse(
+        &self,
+        before: &mut [Buffers<T>],
+        [gate, u, v]: [usize; 3],
+        adjoint: (&[T], usize),
+        moved: usize,
+        plane: usize,
+    ) {
         let (adjoint, group) = adjoint;
         let size = self.plan.len() * plane;
         let (start, moved_start) = (group * size, moved * size);

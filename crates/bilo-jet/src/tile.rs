@@ -62,7 +62,13 @@ pub(crate) trait Task<T>: Sync {
 }
 
 impl<T: Scalar> Points<T> {
-    pub(crate) fn new(frame: &Frame, directions: usize, columns: &[Vec<f64>], quadrature: Vec<f64>, simd: Simd) -> Self {
+    pub(crate) fn new(
+        frame: &Frame,
+        directions: usize,
+        columns: &[Vec<f64>],
+        quadrature: Vec<f64>,
+        simd: Simd,
+    ) -> Self {
         assert_eq!(columns.len(), frame.columns, "one column per symbol");
         let count = columns.first().map_or(0, Vec::len);
         let networks: Vec<JetNetwork<T>> = frame
@@ -82,7 +88,11 @@ impl<T: Scalar> Points<T> {
             directions,
             count,
             tile,
-            inputs: frame.carriers.iter().map(|carrier| input_columns(&carrier.inputs, columns, count)).collect(),
+            inputs: frame
+                .carriers
+                .iter()
+                .map(|carrier| input_columns(&carrier.inputs, columns, count))
+                .collect(),
             columns: columns.iter().map(|column| column.iter().map(|&x| T::cast(x)).collect()).collect(),
             quadrature: quadrature.into_iter().map(T::cast).collect(),
         }
@@ -133,7 +143,8 @@ impl<T: Scalar> Points<T> {
             for (input, column) in self.inputs[number].iter().enumerate() {
                 network.set_coordinate(work, input, (0..self.tile).map(|place| filled(column, place)));
             }
-            let parameters: Vec<T> = self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
+            let parameters: Vec<T> =
+                self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
             network.set_parameters(work, &parameters);
             network.forward(&weights[number], work);
         }
@@ -148,7 +159,8 @@ impl<T: Scalar> Points<T> {
     /// The weights of every network, ready for the sweeps.
     pub(crate) fn weights(&self, trained: &[f64]) -> Vec<Weights<T>> {
         let each = self.networks.iter().zip(&self.offsets);
-        each.map(|(network, &offset)| network.weights(&trained[offset..offset + network.network().weights()])).collect()
+        each.map(|(network, &offset)| network.weights(&trained[offset..offset + network.network().weights()]))
+            .collect()
     }
 
     /// Copies the outputs' jets (group 0) or tangents (a direction from 1) into the slot columns.
@@ -156,7 +168,12 @@ impl<T: Scalar> Points<T> {
         let n = self.tile;
         let columns = runner.slots[group * self.slots.len() * n..].chunks_exact_mut(n);
         for (slot, column) in self.slots.iter().zip(columns) {
-            let values = self.networks[slot.network].read_output(&runner.work[slot.network], group, slot.component, slot.output);
+            let values = self.networks[slot.network].read_output(
+                &runner.work[slot.network],
+                group,
+                slot.component,
+                slot.output,
+            );
             column.iter_mut().zip(values).for_each(|(target, value)| *target = value);
         }
     }
@@ -175,7 +192,13 @@ impl<T: Scalar> Points<T> {
     fn seed<'a>(&self, work: &mut [Workspace<T>], group: usize, columns: impl Iterator<Item = &'a [T]>) {
         for (slot, column) in self.slots.iter().zip(columns) {
             let network = &self.networks[slot.network];
-            network.seed_output(&mut work[slot.network], group, slot.component, slot.output, column.iter().copied());
+            network.seed_output(
+                &mut work[slot.network],
+                group,
+                slot.component,
+                slot.output,
+                column.iter().copied(),
+            );
         }
     }
 
@@ -201,7 +224,11 @@ impl<T: Scalar> Points<T> {
     fn tape_inputs<'a>(&self, slots: &'a [T], columns: &'a [Vec<T>], unknowns: &'a [T]) -> Vec<Input<'a, T>> {
         let slots = slots.chunks_exact(self.tile).take(self.slots.len());
         let columns = columns.iter().map(Vec::as_slice);
-        slots.chain(columns).map(Input::Column).chain(unknowns.iter().map(|&value| Input::Uniform(value))).collect()
+        slots
+            .chain(columns)
+            .map(Input::Column)
+            .chain(unknowns.iter().map(|&value| Input::Uniform(value)))
+            .collect()
     }
 }
 
@@ -242,7 +269,15 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
         2 * self.terms.equation.len()
     }
 
-    fn run(&self, program: &ResidualProgram, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+    fn run(
+        &self,
+        program: &ResidualProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+        gradient: &mut [T],
+    ) {
         points.forward(tile, &self.weights, &self.unknowns, runner);
         self.residual_gradients(program, points, runner);
         self.losses_and_seeds(program, points, tile, runner, sums);
@@ -320,7 +355,11 @@ impl<T: Scalar> ResidualTask<'_, T> {
         inputs.extend(runner.seeds.chunks_exact(n).chain(tangents.chunks_exact(n)).map(Input::Column));
         let tape = &program.second;
         tape.eval(&inputs, n, &mut runner.second);
-        points.seed(&mut runner.work, 0, (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)));
+        points.seed(
+            &mut runner.work,
+            0,
+            (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)),
+        );
         for (number, network) in points.networks.iter().enumerate() {
             network.reverse(&self.weights[number], &mut runner.work[number], true);
         }
@@ -355,10 +394,19 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
         1 + self.unknowns.len()
     }
 
-    fn run(&self, program: &DensityProgram, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>, sums: &mut [f64], gradient: &mut [T]) {
+    fn run(
+        &self,
+        program: &DensityProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+        gradient: &mut [T],
+    ) {
         points.forward(tile, &self.weights, &self.unknowns, runner);
         let (start, real) = points.range(tile);
-        let seeds: Vec<T> = (0..points.tile).map(|place| points.quadrature_weight(start, real, place)).collect();
+        let seeds: Vec<T> =
+            (0..points.tile).map(|place| points.quadrature_weight(start, real, place)).collect();
         let tape = &program.density;
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
@@ -391,7 +439,12 @@ pub(crate) struct FieldTask<'a, T> {
 
 impl<T: Scalar> FieldTask<'_, T> {
     /// The values at the tile's real points, one column per expression.
-    pub(crate) fn values(&self, points: &Points<T>, tile: usize, runner: &mut TileRunner<T>) -> Vec<Vec<f64>> {
+    pub(crate) fn values(
+        &self,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+    ) -> Vec<Vec<f64>> {
         points.forward(tile, &self.weights, &self.unknowns, runner);
         self.set_unit_directions(points, runner);
         points.forward_tangents(&self.weights, runner);
@@ -402,7 +455,9 @@ impl<T: Scalar> FieldTask<'_, T> {
         tape.eval(&inputs, points.tile, &mut runner.first);
         let (_, real) = points.range(tile);
         (0..tape.outputs().len())
-            .map(|output| runner.first.output(tape, output)[..real].iter().map(|value| value.wide()).collect())
+            .map(|output| {
+                runner.first.output(tape, output)[..real].iter().map(|value| value.wide()).collect()
+            })
             .collect()
     }
 

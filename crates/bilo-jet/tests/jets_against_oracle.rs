@@ -4,6 +4,7 @@ use bilo_expr::MultiIndex;
 use bilo_jet::conformance::{Case, tolerance};
 use bilo_jet::{Activation, Fourier, NetworkSpec, Precision, cpu};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn activations() -> impl Strategy<Value = Activation> {
     prop_oneof![
@@ -42,14 +43,31 @@ prop_compose! {
     }
 }
 
+/// The same cases every time: a failure means a change of the code.
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 100,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(config())]
 
     /// Jets, losses, weight gradient and density gradients to 1e-10 relative in f64.
     #[test]
     fn double_precision_agrees_with_the_oracle((spec, wanted, residuals, points, seed) in cases()) {
         let found = Case::new(spec, &wanted, residuals, points, seed).check(cpu(Precision::F64, Some(1)).as_mut());
         prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
+    }
+
+    /// Rates 1 and 2 within 5 %.
+    #[test]
+    fn taylor_tests_show_the_rates_of_a_right_gradient((spec, wanted, residuals, points, seed) in cases()) {
+        let rates = Case::new(spec, &wanted, residuals, points, seed).taylor_rates(cpu(Precision::F64, Some(1)).as_mut());
+        prop_assert!((rates[0] - 1.0).abs() < 0.05 && (rates[1] - 2.0).abs() < 0.1, "{rates:?}");
     }
 
     /// The same in f32, to its rounding.

@@ -72,7 +72,8 @@ impl Optimizer for Lbfgs {
             slope = dot(&direction, &gradient);
         }
         // Without curvature pairs the length of the gradient means nothing: start small.
-        let first = if self.pairs.is_empty() { (1.0 / dot(&gradient, &gradient).sqrt()).min(1.0) * 0.1 } else { 1.0 };
+        let first =
+            if self.pairs.is_empty() { (1.0 / dot(&gradient, &gradient).sqrt()).min(1.0) * 0.1 } else { 1.0 };
         let (mut trial, mut trial_gradient) = (x.to_vec(), gradient.clone());
         let found = strong_wolfe(Wolfe { step: 0.0, value, slope }, first, &mut |step| {
             trial.copy_from_slice(x);

@@ -47,7 +47,12 @@ pub fn strong_wolfe(start: Wolfe, first: f64, phi: &mut dyn FnMut(f64) -> (f64, 
 }
 
 /// Narrows a bracket whose `low` end is the best point so far.
-fn zoom(start: Wolfe, mut low: Wolfe, mut high: Wolfe, phi: &mut dyn FnMut(f64) -> (f64, f64)) -> Option<Wolfe> {
+fn zoom(
+    start: Wolfe,
+    mut low: Wolfe,
+    mut high: Wolfe,
+    phi: &mut dyn FnMut(f64) -> (f64, f64),
+) -> Option<Wolfe> {
     for _ in 0..MOST {
         let step = inside(low, high);
         let (value, slope) = phi(step);

@@ -35,7 +35,11 @@ fn main() {
     let floor = step.flops() / (median(ceiling) * 1e9);
     println!("grid {0}x{0}, {1} threads, {2}", options.grid, options.threads, step.device.description());
     println!("step            {:8.2} ms", 1e3 * ours);
-    println!("floor           {:8.2} ms  ({:.2} GFLOP of products at the ceiling)", 1e3 * floor, step.flops() / 1e9);
+    println!(
+        "floor           {:8.2} ms  ({:.2} GFLOP of products at the ceiling)",
+        1e3 * floor,
+        step.flops() / 1e9
+    );
     println!("step / floor    {:8.2}", ours / floor);
     if !peer.is_empty() {
         let peer = median(peer);
@@ -87,7 +91,8 @@ impl Step {
     fn new(options: &Options) -> Self {
         let text = include_str!("../../../problems/fisher-kpp.toml").replace("51", &options.grid.to_string());
         let overrides = Overrides { recipe: Some("paper".into()), set: vec![] };
-        let problem = Problem::from_toml("fisher-kpp", &text, Path::new("."), &overrides).expect("a valid problem");
+        let problem =
+            Problem::from_toml("fisher-kpp", &text, Path::new("."), &overrides).expect("a valid problem");
         let mut device = cpu(problem.training.precision, Some(options.threads));
         let mut operator = LocalOperator::new(&problem, 0).expect("a valid problem");
         let lower = Lower::new(&problem, &mut operator, device.as_mut(), 0).expect("a valid problem");
@@ -125,13 +130,31 @@ fn gemm_ceiling(threads: usize) -> f64 {
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let (a, b, mut c) = (vec![1.0_f32; ROWS * 128], vec![0.5_f32; 128 * 128], vec![0.0_f32; ROWS * 128]);
+                    let (a, b, mut c) =
+                        (vec![1.0_f32; ROWS * 128], vec![0.5_f32; 128 * 128], vec![0.0_f32; ROWS * 128]);
                     for _ in 0..REPEATS {
                         // SAFETY: all three matrices are as large as the sizes and strides say.
                         unsafe {
                             gemm::gemm(
-                                ROWS, 128, 128, c.as_mut_ptr(), 1, 128, false, a.as_ptr(), 1, 128, b.as_ptr(), 128, 1,
-                                1.0, 1.0, false, false, false, gemm::Parallelism::None,
+                                ROWS,
+                                128,
+                                128,
+                                c.as_mut_ptr(),
+                                1,
+                                128,
+                                false,
+                                a.as_ptr(),
+                                1,
+                                128,
+                                b.as_ptr(),
+                                128,
+                                1,
+                                1.0,
+                                1.0,
+                                false,
+                                false,
+                                false,
+                                gemm::Parallelism::None,
                             );
                         }
                     }
@@ -155,7 +178,12 @@ fn run_peer(command: &str) -> f64 {
     let output = Command::new("sh").args(["-c", command]).output().expect("the peer starts");
     let text = String::from_utf8_lossy(&output.stdout);
     let number = text.split("\"sec_per_step\":").nth(1).expect("the peer prints sec_per_step");
-    number.trim_start().split([',', '}']).next().and_then(|number| number.trim().parse().ok()).expect("a number")
+    number
+        .trim_start()
+        .split([',', '}'])
+        .next()
+        .and_then(|number| number.trim().parse().ok())
+        .expect("a number")
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

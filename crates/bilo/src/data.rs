@@ -18,7 +18,9 @@ pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
     };
     let table = |(number, observation): (usize, &Observation)| match (&observation.data, &solution) {
         (Data::Table(table), _) => Ok(table.clone()),
-        (Data::Synthetic { .. }, Some(solution)) => synthetic_table(problem, solution, observation, number, seed),
+        (Data::Synthetic { .. }, Some(solution)) => {
+            synthetic_table(problem, solution, observation, number, seed)
+        }
         (Data::Synthetic { .. }, None) => unreachable!("solved above when any data is synthetic"),
     };
     problem.observations.iter().enumerate().map(table).collect()
@@ -39,7 +41,9 @@ fn synthetic_table(
     number: usize,
     seed: u64,
 ) -> Result<Table> {
-    let Data::Synthetic { points, noise } = &observation.data else { unreachable!("called for synthetic data") };
+    let Data::Synthetic { points, noise } = &observation.data else {
+        unreachable!("called for synthetic data")
+    };
     let coordinates = points.columns(problem, seed_for(seed, Purpose::ObservationPoints, number))?;
     let mut values = solution.observe(&observation.value, &coordinates)?;
     let mut random = Pcg64::seed_from_u64(seed_for(seed, Purpose::Noise, number));

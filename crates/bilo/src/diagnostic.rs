@@ -25,6 +25,16 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// What is wrong, in one line, without the place and the help.
+    pub fn headline(&self) -> String {
+        match self {
+            Error::Input(diagnostic) => diagnostic.message.clone(),
+            Error::Io { .. } => self.to_string(),
+        }
+    }
+}
+
 impl From<Diagnostic> for Error {
     fn from(diagnostic: Diagnostic) -> Self {
         Error::Input(Box::new(diagnostic))

@@ -7,7 +7,8 @@
 //!
 //! Data never reach W, residuals never reach theta; so nothing has to be balanced.
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Origin, Result};
+use crate::finite::{Probe, require_finite};
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::{Points, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
@@ -28,7 +29,12 @@ struct Block {
 
 impl Lower {
     /// Loads every equation into the device; equations at the same points go together.
-    pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device, seed: u64) -> Result<Self> {
+    pub fn new(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        seed: u64,
+    ) -> Result<Self> {
         let mut groups: Vec<(&Points, Vec<usize>)> = vec![];
         for (number, equation) in problem.equations.iter().enumerate() {
             match groups.iter_mut().find(|(points, _)| *points == &equation.points) {
@@ -39,9 +45,15 @@ impl Lower {
         let mut lower = Self { blocks: vec![], names: vec![] };
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
-            let program = ResidualProgram::new(&mut operator.names.graph, &operator.operator, &residuals)
-                .map_err(|error| program_error(&error))?;
+            let graph = &mut operator.names.graph;
+            let program = ResidualProgram::new(graph, &operator.operator, &residuals).map_err(|error| {
+                program_error(graph, &error, &problem.equations[members[0]].residual.origin)
+            })?;
             let columns = points.columns(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
+            let probe = Probe::new(problem, &program, &columns);
+            for (q, &member) in members.iter().enumerate() {
+                require_finite(problem, &problem.equations[member], &probe, q, &columns)?;
+            }
             let id = device.load_residual(program, columns);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
@@ -87,11 +99,16 @@ pub struct Upper {
 
 impl Upper {
     /// Loads every observation into the device.
-    pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device, tables: &[Table]) -> Result<Self> {
+    pub fn new(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        tables: &[Table],
+    ) -> Result<Self> {
         let mut upper = Self { observations: vec![], names: vec![] };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             let density = gaussian_density(operator, operator.observed[number]);
-            let id = load_mean(operator, device, density, table)?;
+            let id = load_mean(operator, device, density, table, &observation.value.origin)?;
             upper.observations.push((id, observation.weight));
             upper.names.push(format!("data.{}", observation.name));
         }
@@ -123,11 +140,16 @@ pub struct Fit {
 
 impl Fit {
     /// Loads the values of u_0 of every state into the device.
-    pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device, start: &[Table]) -> Result<Self> {
+    pub fn new(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        start: &[Table],
+    ) -> Result<Self> {
         let mut fit = Self { states: vec![], names: vec![] };
         for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
             let density = gaussian_density(operator, operator.states[number]);
-            fit.states.push(load_mean(operator, device, density, table)?);
+            fit.states.push(load_mean(operator, device, density, table, &state.form.origin)?);
             fit.names.push(format!("fit.{}", state.name));
         }
         Ok(fit)
@@ -139,7 +161,13 @@ impl Fit {
     }
 
     /// The terms; adds the gradient of their sum with respect to W.
-    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64], gradient: &mut [f64]) -> Vec<f64> {
+    pub fn loss(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+        gradient: &mut [f64],
+    ) -> Vec<f64> {
         self.states.iter().map(|&id| device.density(id, weights, eta, Some(gradient)).0).collect()
     }
 }
@@ -154,10 +182,17 @@ fn gaussian_density(operator: &mut LocalOperator, value: Expr) -> Expr {
 }
 
 /// Loads the mean of a density over the rows of a table; sigma is one where the table has none.
-fn load_mean(operator: &mut LocalOperator, device: &mut dyn Device, density: Expr, table: &Table) -> Result<DensityId> {
+fn load_mean(
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    density: Expr,
+    table: &Table,
+    origin: &Origin,
+) -> Result<DensityId> {
     let columns = operator.with_data_columns();
-    let program =
-        DensityProgram::new(&mut operator.names.graph, &columns, density).map_err(|error| program_error(&error))?;
+    let graph = &mut operator.names.graph;
+    let program = DensityProgram::new(graph, &columns, density)
+        .map_err(|error| program_error(graph, &error, origin))?;
     let count = table.values.len();
     let mut columns = table.coordinates.clone();
     columns.push(table.values.clone());

@@ -3,8 +3,11 @@
 pub mod data;
 pub mod diagnostic;
 pub mod examine;
+mod finite;
+pub mod identify;
 pub mod level;
 pub mod method;
+pub mod npy;
 pub mod observer;
 pub mod operator;
 pub mod outcome;

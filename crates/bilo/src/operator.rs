@@ -1,7 +1,7 @@
 //! The local operator of a problem: which networks there are, what their inputs are, and every
 //! formula of the problem in terms of them.
 
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::problem::{NET, Names, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Leaf, Symbol, Unary};
@@ -46,7 +46,15 @@ impl LocalOperator {
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
         let (columns, unknowns) = (names.coordinates.clone(), names.eta.clone());
-        Ok(Self { names, operator: Operator { networks, columns, unknowns }, states, residuals, observed, datum, sigma })
+        Ok(Self {
+            names,
+            operator: Operator { networks, columns, unknowns },
+            states,
+            residuals,
+            observed,
+            datum,
+            sigma,
+        })
     }
 
     /// The operator with data and sigma among the columns.
@@ -60,14 +68,27 @@ impl LocalOperator {
     pub fn initial_weights(&self, seed: u64) -> Vec<f64> {
         let networks = self.operator.networks.iter().enumerate();
         networks
-            .flat_map(|(number, bound)| bound.network.initial_weights(seed_for(seed, Purpose::Weights, number)))
+            .flat_map(|(number, bound)| {
+                bound.network.initial_weights(seed_for(seed, Purpose::Weights, number))
+            })
             .collect()
     }
 }
 
 /// A device cannot carry what a formula asks for.
-pub(crate) fn program_error(error: &ProgramError) -> Diagnostic {
-    Diagnostic::new(format!("the network cannot carry this problem: {error}"), Default::default())
+pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Origin) -> Diagnostic {
+    let mut show = |leaf: &Leaf| {
+        let expression = match leaf {
+            Leaf::Symbol(symbol) => graph.leaf(*symbol),
+            Leaf::Derivative(function, index) => graph.derivative(*function, index.clone()),
+        };
+        graph.display(expression).to_string()
+    };
+    let message = match error {
+        ProgramError::Unbound(leaf) => format!("`{}` has no value here", show(leaf)),
+        ProgramError::Order(leaf) => format!("`{}` is of too high an order for networks", show(leaf)),
+    };
+    Diagnostic::new(message, origin.clone()).help("derivatives up to sixth order are carried")
 }
 
 /// The unknowns that equations or forms use: only these are inputs of the networks.
@@ -76,8 +97,11 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Vec<usize>> {
     names.bind_states_opaque(problem);
     names.bind_opaque(NET);
     let mut formulas = vec![];
-    for formula in
-        problem.states.iter().map(|s| &s.form).chain(problem.equations.iter().map(|equation| &equation.residual))
+    for formula in problem
+        .states
+        .iter()
+        .map(|s| &s.form)
+        .chain(problem.equations.iter().map(|equation| &equation.residual))
     {
         formulas.push(names.lower(formula)?);
     }

@@ -15,10 +15,12 @@ pub(crate) struct Settling {
     highest: Vec<f64>,
     losses: Vec<f64>,
     losses_before: Vec<f64>,
+    scales: Vec<f64>,
 }
 
 impl Settling {
-    pub(crate) fn new(training: &Training) -> Self {
+    /// The scales are sizes below which movements of the unknowns do not count as relative to them.
+    pub(crate) fn new(training: &Training, scales: Vec<f64>) -> Self {
         Self {
             tolerance: training.settle_tolerance,
             window: training.settle_steps.max(1),
@@ -27,11 +29,14 @@ impl Settling {
             highest: vec![],
             losses: vec![],
             losses_before: vec![],
+            scales,
         }
     }
 
-    /// Takes note of a step; at the end of each window tells whether everything stood still in it.
-    pub(crate) fn settled(&mut self, unknowns: &[f64], losses: &[f64]) -> bool {
+    /// Takes note of a step; at the end of each window tells whether everything stood still in it. The
+    /// movement is measured per learning rate: unknowns that stand still only because the rate has
+    /// fallen to `rate` of its start have not settled.
+    pub(crate) fn settled(&mut self, unknowns: &[f64], losses: &[f64], rate: f64) -> bool {
         if self.tolerance <= 0.0 {
             return false;
         }
@@ -50,14 +55,16 @@ impl Settling {
         if self.steps < self.window {
             return false;
         }
-        let still = self.unknowns_stand_still() && self.losses_no_longer_fall();
+        let still = self.unknowns_stand_still(rate) && self.losses_no_longer_fall();
         self.losses_before = std::mem::take(&mut self.losses);
         self.steps = 0;
         still
     }
 
-    fn unknowns_stand_still(&self) -> bool {
-        self.lowest.iter().zip(&self.highest).all(|(lo, hi)| hi - lo <= self.tolerance * hi.abs().max(lo.abs()))
+    fn unknowns_stand_still(&self, rate: f64) -> bool {
+        let ends = self.lowest.iter().zip(&self.highest).zip(&self.scales);
+        ends.into_iter()
+            .all(|((lo, hi), scale)| hi - lo <= self.tolerance * rate * hi.abs().max(lo.abs()).max(*scale))
     }
 
     fn losses_no_longer_fall(&self) -> bool {
@@ -75,26 +82,32 @@ mod tests {
         let (_, mut training) = Recipe::Fast.defaults();
         training.settle_tolerance = 1e-3;
         training.settle_steps = 10;
-        Settling::new(&training)
+        Settling::new(&training, vec![1e-3])
     }
 
-    fn first_settled(unknown: impl Fn(f64) -> f64, loss: impl Fn(f64) -> f64) -> Option<usize> {
+    fn first_settled(unknown: impl Fn(f64) -> f64, loss: impl Fn(f64) -> f64, rate: f64) -> Option<usize> {
         let mut settling = settling();
-        (1..=200).find(|&step| settling.settled(&[unknown(step as f64)], &[loss(step as f64)]))
+        (1..=200).find(|&step| settling.settled(&[unknown(step as f64)], &[loss(step as f64)], rate))
     }
 
     #[test]
     fn two_still_windows_are_enough() {
-        assert_eq!(first_settled(|_| 2.0, |_| 1e-5), Some(20));
+        assert_eq!(first_settled(|_| 2.0, |_| 1e-5, 1.0), Some(20));
     }
 
     #[test]
     fn a_moving_unknown_is_not_settled() {
-        assert_eq!(first_settled(|step| 2.0 + 1e-3 * step, |_| 1e-5), None);
+        assert_eq!(first_settled(|step| 2.0 + 1e-3 * step, |_| 1e-5, 1.0), None);
+    }
+
+    #[test]
+    fn slow_movement_at_a_small_rate_is_not_settled() {
+        assert_eq!(first_settled(|step| 2.0 + 1e-5 * step, |_| 1e-5, 1.0), Some(20));
+        assert_eq!(first_settled(|step| 2.0 + 1e-5 * step, |_| 1e-5, 0.01), None);
     }
 
     #[test]
     fn a_falling_loss_is_not_settled() {
-        assert_eq!(first_settled(|_| 2.0, |step| (-0.1 * step).exp()), None);
+        assert_eq!(first_settled(|_| 2.0, |step| (-0.1 * step).exp(), 1.0), None);
     }
 }

@@ -111,7 +111,12 @@ impl Trainer<'_> {
     }
 
     /// Both gradients at (theta_k, W_k), then one step of each level.
-    fn simultaneous_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, upper: &mut Adam) -> Vec<f64> {
+    fn simultaneous_step(
+        &mut self,
+        point: &mut Point,
+        lower: &mut dyn Optimizer,
+        upper: &mut Adam,
+    ) -> Vec<f64> {
         let Point { weights, eta } = point;
         let (data, theta_gradient) = self.upper.loss(self.device, weights, eta);
         let mut terms = vec![];
@@ -179,8 +184,14 @@ impl Trainer<'_> {
         let start = Instant::now();
         self.observer.event(&Event::Begin(phase, steps));
         let mut good = point.clone();
-        let mut settling = Settling::new(self.settings());
-        let mut ended = Ended { stop: Stop::Steps, steps: 0, losses: vec![f64::NAN; self.loss_names.len()], seconds: 0.0 };
+        let scales = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        let mut settling = Settling::new(self.settings(), scales);
+        let mut ended = Ended {
+            stop: Stop::Steps,
+            steps: 0,
+            losses: vec![f64::NAN; self.loss_names.len()],
+            seconds: 0.0,
+        };
         for number in 1..=steps {
             let before = point.clone();
             let losses = step(self, point, number);
@@ -192,7 +203,7 @@ impl Trainer<'_> {
             let control = self.report(phase, number, steps, &losses, &before);
             good = before;
             (ended.steps, ended.losses) = (number, losses);
-            if let Some(stop) = self.reason_to_stop(control, phase, &mut settling, &good, &ended.losses) {
+            if let Some(stop) = self.reason_to_stop(control, phase, &mut settling, &good, &ended) {
                 ended.stop = stop;
                 break;
             }
@@ -208,7 +219,7 @@ impl Trainer<'_> {
         phase: Phase,
         settling: &mut Settling,
         point: &Point,
-        losses: &[f64],
+        ended: &Ended,
     ) -> Option<Stop> {
         if control == Control::Stop {
             return Some(Stop::Interrupted);
@@ -216,7 +227,9 @@ impl Trainer<'_> {
         if self.settings().time_limit.is_some_and(|limit| self.began.elapsed().as_secs_f64() > limit) {
             return Some(Stop::TimeLimit);
         }
-        let settled = phase == Phase::Train && settling.settled(&self.thetas(&point.eta), losses);
+        let rate = self.schedule(ended.steps, self.settings().train_steps);
+        let settled =
+            phase == Phase::Train && settling.settled(&self.thetas(&point.eta), &ended.losses, rate);
         settled.then_some(Stop::Converged)
     }
 
@@ -267,7 +280,11 @@ impl Trainer<'_> {
     }
 
     fn theta_rates(&self) -> Vec<f64> {
-        self.problem.unknowns.iter().map(|unknown| unknown.rate.unwrap_or(self.settings().theta_rate)).collect()
+        self.problem
+            .unknowns
+            .iter()
+            .map(|unknown| unknown.rate.unwrap_or(self.settings().theta_rate))
+            .collect()
     }
 
     /// Factor of the learning rates at a step.

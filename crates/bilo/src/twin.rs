@@ -48,7 +48,7 @@ impl Axes {
 fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
     let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
     Diagnostic::new(message, origin)
-        .help("the classical solver makes synthetic data, the start of pre-training and the final check")
+        .help("the classical solver makes synthetic data and re-solves the PDE; data from a file need none")
         .into()
 }
 
@@ -58,7 +58,15 @@ impl Twin {
         let axes = Axes::new(problem)?;
         let mut names = Names::new(problem);
         let functions = names.bind_states_opaque(problem);
-        let mut parts = Parts { problem, axes, names, functions, boundary: vec![], initial: vec![None; problem.states.len()], interior: vec![] };
+        let mut parts = Parts {
+            problem,
+            axes,
+            names,
+            functions,
+            boundary: vec![],
+            initial: vec![None; problem.states.len()],
+            interior: vec![],
+        };
         for state in 0..problem.states.len() {
             parts.read_form(state)?;
         }
@@ -67,7 +75,8 @@ impl Twin {
         }
         let statement = parts.statement()?;
         let Parts { names, functions, .. } = parts;
-        let solver = Solver::new(statement).map_err(|error| unsupported(&error.to_string(), problem.equations.first()))?;
+        let solver = Solver::new(statement)
+            .map_err(|error| unsupported(&error.to_string(), problem.equations.first()))?;
         let Classical { cells, steps } = problem.classical;
         let resolution = Resolution { cells, steps };
         Ok(Self { solver, names, functions, coordinates: problem.coordinates.clone(), axes, resolution })
@@ -189,11 +198,17 @@ impl<'a> Parts<'a> {
     }
 
     fn highest_space_order(&mut self, state: usize) -> usize {
-        let residuals: Vec<Expr> =
-            self.problem.equations.iter().filter_map(|equation| self.names.lower(&equation.residual).ok()).collect();
+        let residuals: Vec<Expr> = self
+            .problem
+            .equations
+            .iter()
+            .filter_map(|equation| self.names.lower(&equation.residual).ok())
+            .collect();
         let leaves = self.names.graph.leaves(&residuals);
         let order = |leaf: &Leaf| match leaf {
-            Leaf::Derivative(f, index) if *f == self.functions[state] => usize::from(index.as_slice()[self.axes.space]),
+            Leaf::Derivative(f, index) if *f == self.functions[state] => {
+                usize::from(index.as_slice()[self.axes.space])
+            }
             _ => 0,
         };
         leaves.iter().map(order).max().unwrap_or(0)
@@ -203,21 +218,31 @@ impl<'a> Parts<'a> {
     /// initial condition, any other is the PDE itself.
     fn read_equation(&mut self, equation: &'a Equation) -> Result<()> {
         let residual = self.names.lower(&equation.residual)?;
-        let held = |axis: usize| equation.points.at.iter().find(|(c, _)| *c == axis).map(|(_, values)| values.clone());
+        let held = |axis: usize| {
+            equation.points.at.iter().find(|(c, _)| *c == axis).map(|(_, values)| values.clone())
+        };
         if let Some(places) = held(self.axes.space) {
             let space = self.coordinate(self.axes.space);
             for place in places {
                 let end = match place {
                     place if place == space.lo => End::Lower,
                     place if place == space.hi => End::Upper,
-                    _ => return Err(unsupported("the classical solver takes conditions at the ends only, not inside the domain", Some(equation))),
+                    _ => {
+                        return Err(unsupported(
+                            "the classical solver takes conditions at the ends only, not inside the domain",
+                            Some(equation),
+                        ));
+                    }
                 };
                 self.boundary.push(Boundary { end, residual });
             }
         } else if let Some(places) = self.axes.time.and_then(held) {
             let start = self.coordinate(self.axes.time.expect("it holds places")).lo;
             if places != [start] {
-                return Err(unsupported("the classical solver takes conditions in time at the start only", Some(equation)));
+                return Err(unsupported(
+                    "the classical solver takes conditions in time at the start only",
+                    Some(equation),
+                ));
             }
             self.read_initial_condition(equation, residual)?;
         } else {
@@ -241,7 +266,10 @@ impl<'a> Parts<'a> {
             self.initial[state] = Some(graph.neg(quotient));
             return Ok(());
         }
-        Err(unsupported("the classical solver takes initial conditions that are linear in one state", Some(equation)))
+        Err(unsupported(
+            "the classical solver takes initial conditions that are linear in one state",
+            Some(equation),
+        ))
     }
 
     fn statement(&mut self) -> Result<Statement> {
@@ -291,7 +319,9 @@ impl<'a> Parts<'a> {
         };
         let best = permutations(count)
             .into_iter()
-            .max_by_key(|order| order.iter().enumerate().map(|(state, &equation)| score(equation, state)).sum::<usize>())
+            .max_by_key(|order| {
+                order.iter().enumerate().map(|(state, &equation)| score(equation, state)).sum::<usize>()
+            })
             .expect("there is at least one order");
         Ok(best.into_iter().map(|equation| self.interior[equation].1).collect())
     }
@@ -345,18 +375,23 @@ impl PinnedForm {
         let Ok(tape) = Tape::compile(&parts.names.graph, &[expression], &leaves) else { return false };
         let largest = |held: bool| {
             let column = |leaf: &Leaf, number: usize| -> Vec<f64> {
-                let fraction = |trial: usize| ((trial + 1) as f64 * (0.618_033_988 + 0.1 * number as f64)).fract();
-                let Leaf::Symbol(symbol) = leaf else { return (0..TRIALS).map(|i| fraction(i) - 0.3).collect() };
+                let fraction =
+                    |trial: usize| ((trial + 1) as f64 * (0.618_033_988 + 0.1 * number as f64)).fract();
+                let Leaf::Symbol(symbol) = leaf else {
+                    return (0..TRIALS).map(|i| fraction(i) - 0.3).collect();
+                };
                 if let Some(c) = parts.names.coordinates.iter().position(|s| s == symbol) {
                     let coordinate = parts.coordinate(c);
                     let free = |trial| coordinate.lo + (coordinate.hi - coordinate.lo) * fraction(trial);
                     return (0..TRIALS).map(|i| if held && c == axis { place } else { free(i) }).collect();
                 }
-                let unknown = parts.names.eta.iter().position(|s| s == symbol).expect("a coordinate or an unknown");
+                let unknown =
+                    parts.names.eta.iter().position(|s| s == symbol).expect("a coordinate or an unknown");
                 let unknown = &parts.problem.unknowns[unknown];
                 vec![unknown.eta_of(unknown.guess); TRIALS]
             };
-            let columns: Vec<Vec<f64>> = leaves.iter().enumerate().map(|(number, leaf)| column(leaf, number)).collect();
+            let columns: Vec<Vec<f64>> =
+                leaves.iter().enumerate().map(|(number, leaf)| column(leaf, number)).collect();
             let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
             let mut scratch = Scratch::<f64>::new();
             tape.eval(&inputs, TRIALS, &mut scratch);

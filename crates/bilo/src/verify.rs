@@ -24,7 +24,12 @@ pub struct Verdict {
 }
 
 /// Evaluates the network on a grid and compares it with the classical solution at the estimate.
-pub fn verify(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device, point: &Point) -> Result<Verdict> {
+pub fn verify(
+    problem: &Problem,
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    point: &Point,
+) -> Result<Verdict> {
     let columns = report_grid(problem)?;
     let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(NODES))).collect();
     let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &columns)? };
@@ -34,7 +39,9 @@ pub fn verify(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn 
         let mut agreement = None;
         if let Ok(solution) = &classical {
             agreement = Some(relative_l2(&fields.arrays[number].values, &solution[number]));
-            fields.arrays.push(Field { name: format!("{}_classical", state.name), values: solution[number].clone() });
+            fields
+                .arrays
+                .push(Field { name: format!("{}_classical", state.name), values: solution[number].clone() });
         }
         states.push(StateOutcome { name: state.name.clone(), relative_l2_vs_classical: agreement });
     }
@@ -54,7 +61,8 @@ fn network_fields(
     point: &Point,
     columns: &[Vec<f64>],
 ) -> Result<Vec<Field>> {
-    let mut names: Vec<String> = problem.states.iter().map(|state| format!("{}_network", state.name)).collect();
+    let mut names: Vec<String> =
+        problem.states.iter().map(|state| format!("{}_network", state.name)).collect();
     let mut values: Vec<Expr> = operator.states.clone();
     for (equation, &residual) in problem.equations.iter().zip(&operator.residuals) {
         if equation.points.at.is_empty() {
@@ -62,14 +70,19 @@ fn network_fields(
             values.push(residual);
         }
     }
-    let program = FieldProgram::new(&mut operator.names.graph, &operator.operator, &values)
-        .map_err(|error| program_error(&error))?;
+    let graph = &mut operator.names.graph;
+    let program = FieldProgram::new(graph, &operator.operator, &values)
+        .map_err(|error| program_error(graph, &error, &problem.equations[0].residual.origin))?;
     let values = device.evaluate(&program, columns, &point.weights, &point.eta);
     Ok(names.into_iter().zip(values).map(|(name, values)| Field { name, values }).collect())
 }
 
-fn classical_states(problem: &Problem, point: &Point, columns: &[Vec<f64>]) -> std::result::Result<Vec<Vec<f64>>, String> {
-    let twin = Twin::new(problem).map_err(|error| error.to_string())?;
+fn classical_states(
+    problem: &Problem,
+    point: &Point,
+    columns: &[Vec<f64>],
+) -> std::result::Result<Vec<Vec<f64>>, String> {
+    let twin = Twin::new(problem).map_err(|error| error.headline())?;
     let solution = twin.solve(&point.eta).map_err(|error| error.to_string())?;
     Ok((0..problem.states.len()).map(|state| solution.state(state, columns)).collect())
 }

@@ -3,7 +3,7 @@
 #[path = "data/arrays.rs"]
 mod arrays;
 
-use arrays::{npy, npz};
+use arrays::{Order, npy, npz};
 use bilo::problem::{Overrides, Problem};
 use proptest::prelude::*;
 use std::path::Path;
@@ -85,18 +85,18 @@ fn every_bad_input_gives_its_error() {
     assert!(wrong.is_empty(), "these errors were found instead:\n{}", wrong.join("\n"));
 }
 
-/// The error for an observation of the base problem from a binary file.
-fn error_of_binary(name: &str, bytes: &[u8]) -> String {
+/// The error for an observation of the base problem from a binary file; `more` follows its name.
+fn error_of_binary(name: &str, bytes: &[u8], more: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join(name), bytes).expect("a data file");
     let synthetic = "{ synthetic = { grid = { x = 51, t = 51 }, noise = 0.01 } }";
-    let text = base().replace(synthetic, &format!("{{ file = \"{name}\" }}"));
+    let text = base().replace(synthetic, &format!("{{ file = \"{name}\"{more} }}"));
     let error = Problem::from_toml("front.toml", &text, folder.path(), &Overrides::default());
     error.expect_err(name).to_string()
 }
 
-fn floats(shape: &[u64], data: &[f64]) -> Vec<u8> {
-    npy("<f8", npyz::Order::C, shape, data)
+fn floats(shape: &[usize], data: &[f64]) -> Vec<u8> {
+    npy("<f8", Order::C, shape, data)
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn bad_arrays_give_their_errors() {
         bytes.extend(text.trim_start_matches('\u{fffd}').bytes());
         bytes
     };
-    let x: (&str, &[u64], &[f64]) = ("x", &[2], &[0.0, 1.0]);
-    let t: (&str, &[u64], &[f64]) = ("t", &[3], &[0.0, 0.5, 1.0]);
+    let x: (&str, &[usize], &[f64]) = ("x", &[2], &[0.0, 1.0]);
+    let t: (&str, &[usize], &[f64]) = ("t", &[3], &[0.0, 0.5, 1.0]);
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
         (
             "a.npy",
@@ -147,12 +147,26 @@ fn bad_arrays_give_their_errors() {
         ),
     ];
     for (name, bytes, wanted) in cases {
-        let error = error_of_binary(name, bytes);
+        let error = error_of_binary(name, bytes, "");
         assert!(error.contains("--> front.toml:28:17"), "{error}");
         for text in *wanted {
             assert!(error.contains(text), "{text} is not in\n{error}");
         }
     }
+}
+
+#[test]
+fn an_array_of_a_held_coordinate_is_an_error_at_the_entry() {
+    let bytes = npz(&[("x", &[1], &[0.5]), ("t", &[1], &[0.5]), ("value", &[1, 1], &[1.0])]);
+    let expected = "\
+error: `x` is an array of k.npz
+  --> front.toml:28:33
+   |
+28 | data = { file = \"k.npz\", at = { x = 0.5 } }
+   |                                 ^
+   |
+   = help: leave it out of `at`, or drop the array";
+    assert_eq!(error_of_binary("k.npz", &bytes, ", at = { x = 0.5 }"), expected);
 }
 
 /// Reads a text as a problem with the same text as its data; all that counts is that it returns.

@@ -3,7 +3,7 @@
 #[path = "data/arrays.rs"]
 mod arrays;
 
-use arrays::{npy, npz};
+use arrays::{Order, npy, npz};
 use bilo::problem::{
     Coordinate, Data, DataSpec, Layout, Levels, Names, Overrides, PointsSpec, Problem, Recipe, Schedule,
     Table, Transform, Unknown,
@@ -230,7 +230,7 @@ fn every_format_gives_the_same_table() {
     let rows = [0., 0.25, 1., 0.5, 0., 0.5, 2., 0.5, 1., 0.25, 3., 0.5, 1., 0.5, 4., 1.5];
     let rows32 = rows.map(|v| v as f32);
     let transposed: Vec<f64> = (0..16).map(|i| rows[4 * (i % 4) + i / 4]).collect();
-    let (c, fortran) = (npyz::Order::C, npyz::Order::Fortran);
+    let (c, fortran) = (Order::C, Order::Fortran);
     assert_eq!(table_of("a.npy", &npy("<f8", c, &[4, 4], &rows), ""), expected());
     assert_eq!(table_of("a.npy", &npy(">f8", c, &[4, 4], &rows), ""), expected());
     assert_eq!(table_of("a.npy", &npy("<f4", c, &[4, 4], &rows32), ""), expected());
@@ -254,7 +254,7 @@ fn every_format_gives_the_same_table() {
 
 #[test]
 fn integers_of_every_kind_are_numbers() {
-    let c = npyz::Order::C;
+    let c = Order::C;
     let expected = Table { coordinates: vec![vec![1.0], vec![0.0]], values: vec![-3.0], sigma: None };
     assert_eq!(table_of("a.npy", &npy("<i4", c, &[1, 3], &[1i32, 0, -3]), ""), expected);
     assert_eq!(table_of("a.npy", &npy(">i2", c, &[1, 3], &[1i16, 0, -3]), ""), expected);

@@ -1,6 +1,6 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
-use bilo::outcome::{Outcome, ScalarOutcome};
+use bilo::outcome::{Outcome, ScalarOutcome, Stop};
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
@@ -26,6 +26,8 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             "per_step": outcome.seconds.per_step,
         },
         "peak_memory_bytes": peak_memory,
+        "classical_failure": outcome.classical_failure,
+        "diverged": diverged(&outcome.stop),
     });
     format!("{value:#}\n")
 }
@@ -38,6 +40,15 @@ fn scalar(unknown: &ScalarOutcome) -> Value {
         "truth": unknown.truth,
         "relative_error": unknown.relative_error(),
     })
+}
+
+fn diverged(stop: &Stop) -> Value {
+    match stop {
+        Stop::Diverged { last_good_step, reason } => {
+            json!({ "last_good_step": last_good_step, "reason": reason })
+        }
+        _ => Value::Null,
+    }
 }
 
 /// An object that keeps the order of the list.
@@ -95,9 +106,22 @@ mod tests {
     "train": 2.0,
     "per_step": 0.1
   },
-  "peak_memory_bytes": 1048576
+  "peak_memory_bytes": 1048576,
+  "classical_failure": null,
+  "diverged": null
 }
 "#;
         assert_eq!(render(&example::outcome(), Some(1 << 20)), expected);
+    }
+
+    #[test]
+    fn failures_are_told() {
+        let mut outcome = example::outcome();
+        outcome.classical_failure = Some("Newton's method did not converge".into());
+        outcome.stop = Stop::Diverged { last_good_step: 12, reason: "a loss is not finite".into() };
+        let value: Value = serde_json::from_str(&render(&outcome, None)).unwrap();
+        assert_eq!(value["stop"], "diverged");
+        assert_eq!(value["classical_failure"], "Newton's method did not converge");
+        assert_eq!(value["diverged"], json!({ "last_good_step": 12, "reason": "a loss is not finite" }));
     }
 }

@@ -2,18 +2,23 @@
 
 use super::number::{duration, significant};
 use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM};
+use bilo::observer::Phase;
 use bilo::outcome::{Outcome, ScalarOutcome, Stop};
 use std::fmt::Write;
 use std::path::Path;
 
 const HEADING: [&str; 5] = ["unknown", "guess", "estimate", "truth", "relative error"];
 
-/// Unknowns, states, why and when the run ended, and where the files are.
-pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>, out: &Path) -> String {
+/// From this relative difference on, the network is no solution of the PDE at the estimate. What a
+/// trained network leaves is ten times smaller or less.
+const NO_SOLUTION: f64 = 0.05;
+
+/// Unknowns, states, why, when and in which phase the run ended, and where the files are.
+pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
     let mut text = unknowns(&outcome.unknowns);
     text.push('\n');
     text += &states(outcome);
-    let _ = writeln!(text, "Stopped: {}.", stop(&outcome.stop));
+    let _ = writeln!(text, "Stopped: {}.", stop(&outcome.stop, phase));
     let _ = writeln!(text, "{}", effort(outcome, peak_memory));
     let _ = writeln!(text, "Files in {}: {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}", out.display());
     text
@@ -66,33 +71,70 @@ fn states(outcome: &Outcome) -> String {
             );
         }
     }
+    text += &distrust(outcome);
     if let Some(failure) = &outcome.classical_failure {
+        let failure = failure.trim_end_matches('.');
         let _ = writeln!(text, "No classical solution at the estimate to compare with: {failure}.");
     }
     text
 }
 
-fn stop(stop: &Stop) -> String {
+/// Estimates come from the network's solution: if that is none, they mean nothing.
+fn distrust(outcome: &Outcome) -> String {
+    // What is not a number is not small either.
+    let fine = |error: f64| error <= NO_SOLUTION;
+    let off = outcome.states.iter().filter(|state| !state.relative_l2_vs_classical.is_none_or(fine));
+    let names: Vec<&str> = off.map(|state| state.name.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "WARNING: the network does not solve the PDE at the estimate (see {}): do not trust the unknowns.\n\
+         Try more steps (--set train.pretrain-steps=..., --set train.train-steps=...) or smaller rates\n\
+         (--set train.rate=..., --set train.theta-rate=...).\n",
+        names.join(", ")
+    )
+}
+
+fn stop(stop: &Stop, phase: Phase) -> String {
     match stop {
         Stop::Converged => "converged, the unknowns and the losses settled".to_string(),
         Stop::Steps => "all steps were taken".to_string(),
-        Stop::TimeLimit => "the time limit was reached".to_string(),
-        Stop::Interrupted => "interrupted".to_string(),
+        Stop::TimeLimit => format!("the time limit was reached in {}", in_words(phase)),
+        Stop::Interrupted => format!("interrupted in {}", in_words(phase)),
         Stop::Diverged { last_good_step, reason } => {
-            format!("diverged, {reason}; reported is the state of step {last_good_step}, the last good one")
+            let state = last_good(*last_good_step);
+            format!("diverged in {}, {reason}; reported is {state}", in_words(phase))
         }
     }
 }
 
+/// A phase of a run in words.
+pub(crate) fn in_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Pretrain => "pre-training",
+        Phase::Train => "training",
+    }
+}
+
+/// The state that a diverged run reports.
+pub(crate) fn last_good(step: usize) -> String {
+    match step {
+        0 => "the state before the first step".to_string(),
+        step => format!("the state of step {step}, the last good one"),
+    }
+}
+
 fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
+    let pretrain = outcome.pretrain_steps;
+    let steps = if pretrain == 1 { "step" } else { "steps" };
+    let (train, total) = (outcome.train_steps, duration(outcome.seconds.total));
+    let per_step = match train {
+        0 => String::new(),
+        _ => format!(" ({} a step)", duration(outcome.seconds.per_step)),
+    };
     let memory = peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", bytes as f64 / 1e6));
-    format!(
-        "{} steps of pre-training and {} of both levels in {} ({} a step){memory}.",
-        outcome.pretrain_steps,
-        outcome.train_steps,
-        duration(outcome.seconds.total),
-        duration(outcome.seconds.per_step),
-    )
+    format!("{pretrain} {steps} of pre-training and {train} of both levels in {total}{per_step}{memory}.")
 }
 
 #[cfg(test)]
@@ -112,7 +154,10 @@ Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
 Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
 ";
-        assert_eq!(render(&example::outcome(), Some(1 << 20), Path::new("runs/rod-7")), expected);
+        assert_eq!(
+            render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),
+            expected
+        );
     }
 
     #[test]
@@ -129,9 +174,42 @@ Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
             Stop::Diverged { last_good_step: 12, reason: "the residual loss is not finite".into() };
         outcome.states[0].relative_l2_vs_classical = None;
         outcome.classical_failure = Some("Newton's method did not converge".into());
-        let text = render(&outcome, None, Path::new("out"));
-        assert!(text.contains("diverged, the residual loss is not finite; reported is the state of step 12"));
+        let text = render(&outcome, Phase::Train, None, Path::new("out"));
+        let stopped =
+            "diverged in training, the residual loss is not finite; reported is the state of step 12,";
+        assert!(text.contains(stopped), "{text}");
         assert!(text.contains("to compare with: Newton's method did not converge."));
         assert!(!text.contains("differ by") && !text.contains("MB"));
+    }
+
+    #[test]
+    fn a_network_that_is_no_solution_is_not_to_be_trusted() {
+        let text = |error| {
+            let mut outcome = example::outcome();
+            outcome.states[0].relative_l2_vs_classical = Some(error);
+            states(&outcome)
+        };
+        for (error, warned) in [(1e-3, false), (0.05, false), (0.051, true), (f64::NAN, true)] {
+            assert_eq!(
+                text(error).contains("does not solve the PDE at the estimate (see u)"),
+                warned,
+                "{error}"
+            );
+        }
+        for part in ["do not trust the unknowns", "train.train-steps", "train.rate"] {
+            assert!(text(0.2).contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_ended_in_pretraining_says_so_and_has_no_time_a_step() {
+        let mut outcome = example::outcome();
+        (outcome.pretrain_steps, outcome.train_steps) = (1, 0);
+        assert_eq!(effort(&outcome, None), "1 step of pre-training and 0 of both levels in 3.5 s.");
+        assert_eq!(stop(&Stop::Interrupted, Phase::Pretrain), "interrupted in pre-training");
+        let diverged = Stop::Diverged { last_good_step: 0, reason: "a loss is not finite".into() };
+        let expected =
+            "diverged in pre-training, a loss is not finite; reported is the state before the first step";
+        assert_eq!(stop(&diverged, Phase::Pretrain), expected);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     })
 }
 
-/// u_0, the classical solution at the guess, at the points of the first equation; none if
+/// u_0, the classical solution at the guess, at the points of the PDE; none if
 /// pre-training is not asked to fit it or the classical solver cannot.
 fn load_start(
     problem: &Problem,
@@ -89,15 +89,19 @@ fn load_start(
     let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
     let twin = match Twin::new(problem) {
         Ok(twin) => twin,
-        Err(error) => return Ok(skip_start(observer, &error.to_string())),
+        Err(error) => return Ok(skip_start(observer, &error.headline())),
     };
     let solution = match twin.solve(&guess) {
         Ok(solution) => solution,
         Err(error) => return Ok(skip_start(observer, &error.to_string())),
     };
     observer.event(&Event::Note(&format!("classical solution at the guess: {}", twin.describe())));
-    let columns = problem.equations[0].points.columns(problem, seed_for(seed, Purpose::EquationPoints, 0))?;
-    let table = |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
+    // The first equation that holds throughout the domain; a condition at an end has too few points.
+    let number = problem.equations.iter().position(|equation| equation.points.at.is_empty()).unwrap_or(0);
+    let columns =
+        problem.equations[number].points.columns(problem, seed_for(seed, Purpose::EquationPoints, number))?;
+    let table =
+        |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
     let tables: Vec<Table> = (0..problem.states.len()).map(table).collect();
     Fit::new(problem, operator, device, &tables).map(Some)
 }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 /// The columns asked for, and where each row was written.
 pub(super) struct Csv {
     pub(super) columns: Vec<Option<Vec<f64>>>,
+    /// Names of all columns of the file.
+    pub(super) names: Vec<String>,
     source: Arc<Source>,
     /// Bytes of the cells of each column asked for, by row.
     cells: Vec<Vec<Range<usize>>>,
@@ -34,7 +36,8 @@ impl Csv {
         for wanted in optional {
             found.push(find(&source, &names, wanted)?);
         }
-        let mut csv = Csv { columns: vec![], source: Arc::clone(&source), cells: vec![] };
+        let all = names.iter().map(|name| source.text[name.clone()].to_string()).collect();
+        let mut csv = Csv { columns: vec![], names: all, source: Arc::clone(&source), cells: vec![] };
         csv.columns = found.iter().map(|f| f.map(|_| Vec::new())).collect();
         csv.cells = vec![Vec::new(); found.len()];
         for line in lines {

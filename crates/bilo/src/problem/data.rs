@@ -2,12 +2,9 @@
 
 use super::csv::Csv;
 use super::model::{Coordinate, Table};
-use super::numpy::Array;
 use super::points::product;
-use super::points_spec::MOST_POINTS;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
-use npyz::npz::NpzArchive;
-use std::io::{Cursor, Read};
+use crate::npy::{Archive, Array};
 use std::path::{Path, PathBuf};
 
 /// Name of the column of observed values.
@@ -27,28 +24,32 @@ pub(super) struct DataFile<'a> {
     pub(super) folder: &'a Path,
     /// Where it was named.
     pub(super) origin: &'a Origin,
+    /// All coordinates of the problem.
+    pub(super) coordinates: &'a [Coordinate],
+    /// Those that are not in the file.
+    pub(super) held: &'a [Held],
 }
 
-/// The points of a file; coordinates that are not in it have the value `at`.
-pub(super) fn read_points(
-    file: &DataFile<'_>,
-    coordinates: &[Coordinate],
-    at: &[(usize, f64)],
-) -> Result<Vec<Vec<f64>>> {
-    let mut loaded = file.load(&free_names(coordinates, at), &[])?;
-    loaded.points(file, coordinates, at)
+/// A coordinate that is not in a file and has the same value in all its rows.
+pub(super) struct Held {
+    /// Number of the coordinate.
+    pub(super) coordinate: usize,
+    pub(super) value: f64,
+    /// Where it was named.
+    pub(super) origin: Origin,
+}
+
+/// The points of a file.
+pub(super) fn read_points(file: &DataFile<'_>) -> Result<Vec<Vec<f64>>> {
+    file.load(&file.free_names(), &[])?.points(file)
 }
 
 /// The points, values and standard deviations of a file.
-pub(super) fn read_table(
-    file: &DataFile<'_>,
-    coordinates: &[Coordinate],
-    at: &[(usize, f64)],
-) -> Result<Table> {
-    let mut required = free_names(coordinates, at);
+pub(super) fn read_table(file: &DataFile<'_>) -> Result<Table> {
+    let mut required = file.free_names();
     required.push(VALUE);
     let mut loaded = file.load(&required, &[SIGMA])?;
-    let points = loaded.points(file, coordinates, at)?;
+    let points = loaded.points(file)?;
     let values = loaded.take(required.len() - 1).unwrap_or_default();
     let sigma = loaded.take(required.len());
     loaded.check(required.len() - 1, &values, |v| finite(VALUE, v))?;
@@ -56,11 +57,6 @@ pub(super) fn read_table(
         loaded.check(required.len(), sigma, positive_sigma)?;
     }
     Ok(Table { coordinates: points, values, sigma })
-}
-
-fn free_names<'a>(coordinates: &'a [Coordinate], at: &[(usize, f64)]) -> Vec<&'a str> {
-    let free = |i: &usize| !at.iter().any(|(held, _)| held == i);
-    (0..coordinates.len()).filter(free).map(|i| coordinates[i].name.as_str()).collect()
 }
 
 /// Why a number cannot be used, if it cannot.
@@ -97,12 +93,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn points(
-        &mut self,
-        file: &DataFile<'_>,
-        coordinates: &[Coordinate],
-        at: &[(usize, f64)],
-    ) -> Result<Vec<Vec<f64>>> {
+    fn points(&mut self, file: &DataFile<'_>) -> Result<Vec<Vec<f64>>> {
         let rows = self.columns.iter().flatten().map(Vec::len).next().unwrap_or(0);
         if rows == 0 {
             let message = format!("{} has no rows", file.name);
@@ -110,9 +101,9 @@ impl Loaded {
         }
         let mut columns = Vec::new();
         let mut free = 0;
-        for (number, coordinate) in coordinates.iter().enumerate() {
-            if let Some((_, value)) = at.iter().find(|(held, _)| *held == number) {
-                columns.push(vec![*value; rows]);
+        for (number, coordinate) in file.coordinates.iter().enumerate() {
+            if let Some(held) = file.held.iter().find(|held| held.coordinate == number) {
+                columns.push(vec![held.value; rows]);
                 continue;
             }
             let mut column = self.take(free).unwrap_or_default();
@@ -135,6 +126,25 @@ impl Coordinate {
 impl DataFile<'_> {
     fn error(&self, message: String) -> Diagnostic {
         Diagnostic::new(message, self.origin.clone())
+    }
+
+    /// Names of the coordinates that are in the file.
+    fn free_names(&self) -> Vec<&str> {
+        let free = |i: &usize| !self.held.iter().any(|held| held.coordinate == *i);
+        (0..self.coordinates.len()).filter(free).map(|i| self.coordinates[i].name.as_str()).collect()
+    }
+
+    /// Refuses coordinates that are held and among the names in the file: they have two values.
+    fn check_held(&self, names: &[String], (article, what): (&str, &str)) -> Result<()> {
+        for Held { coordinate, origin, .. } in self.held {
+            let name = &self.coordinates[*coordinate].name;
+            if names.contains(name) {
+                let message = format!("`{name}` is {article} {what} of {}", self.name);
+                let help = format!("leave it out of `at`, or drop the {what}");
+                return Err(Diagnostic::new(message, origin.clone()).help(help).into());
+            }
+        }
+        Ok(())
     }
 
     fn path(&self) -> PathBuf {
@@ -160,12 +170,13 @@ impl DataFile<'_> {
     fn load_csv(&self, bytes: Vec<u8>, required: &[&str], optional: &[&str]) -> Result<Loaded> {
         let text = String::from_utf8(bytes).map_err(|_| self.error(format!("{} is not text", self.name)))?;
         let mut csv = Csv::read(Source::new(self.path().display().to_string(), text), required, optional)?;
+        self.check_held(&csv.names, ("a", "column"))?;
         let columns = std::mem::take(&mut csv.columns);
         Ok(Loaded { columns, place: Box::new(move |column, row| csv.place(column, row)), text: true })
     }
 
     fn load_npy(&self, bytes: &[u8], required: &[&str], optional: &[&str]) -> Result<Loaded> {
-        let array = self.array(self.name, bytes)?;
+        let array = Array::from_npy(bytes).map_err(|why| self.error(format!("{}: {why}", self.name)))?;
         let most = required.len() + optional.len();
         let width = match array.shape[..] {
             [_, width] if (required.len()..=most).contains(&width) => width,
@@ -183,10 +194,9 @@ impl DataFile<'_> {
     }
 
     fn load_npz(&self, bytes: Vec<u8>, required: &[&str], optional: &[&str]) -> Result<Loaded> {
-        let mut archive = NpzArchive::new(Cursor::new(bytes))
-            .map_err(|e| self.error(format!("{} is not an NPZ archive: {e}", self.name)))?;
-        let mut names: Vec<String> = archive.array_names().map(str::to_string).collect();
-        names.sort();
+        let mut archive = Archive::new(bytes).map_err(|why| self.error(format!("{}: {why}", self.name)))?;
+        let names = archive.names();
+        self.check_held(&names, ("an", "array"))?;
         let mut arrays = Vec::new();
         for name in required {
             let array = self.member(&mut archive, name)?;
@@ -210,25 +220,9 @@ impl DataFile<'_> {
         Loaded { columns, place: Box::new(move |_, _| origin.clone()), text: false }
     }
 
-    fn array(&self, name: &str, bytes: &[u8]) -> Result<Array> {
-        Array::parse(bytes).map_err(|why| self.error(format!("{name}: {why}")).into())
-    }
-
-    fn member(&self, archive: &mut NpzArchive<Cursor<Vec<u8>>>, name: &str) -> Result<Option<Array>> {
-        if !archive.array_names().any(|found| found == name) {
-            return Ok(None);
-        }
-        let shown = format!("array `{name}` of {}", self.name);
-        let damaged = |why: String| Error::from(self.error(format!("{shown}: {why}")));
-        let member = archive.zip_archive().by_name(&npyz::npz::file_name_from_array_name(name));
-        let mut bytes = Vec::new();
-        let limit = 8 * MOST_POINTS as u64;
-        member
-            .map_err(|e| damaged(e.to_string()))?
-            .take(limit)
-            .read_to_end(&mut bytes)
-            .map_err(|e| damaged(e.to_string()))?;
-        self.array(&shown, &bytes).map(Some)
+    fn member(&self, archive: &mut Archive, name: &str) -> Result<Option<Array>> {
+        let damaged = |why| self.error(format!("array `{name}` of {}: {why}", self.name)).into();
+        archive.array(name).map_err(damaged)
     }
 
     /// Arrays of one dimension and one length.

@@ -39,7 +39,6 @@ mod data;
 mod formula;
 mod model;
 mod names;
-mod numpy;
 mod points;
 mod points_spec;
 mod read;

@@ -198,10 +198,11 @@ impl Room<'_> {
         match (reader.get("synthetic"), reader.get("file")) {
             (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
             (None, Some(file)) => {
-                let at = read_held(&reader, self.coordinates)?;
+                let held = read_held(&reader, self.coordinates)?;
                 let name = string(file, "file")?;
-                let file = DataFile { name, folder: self.folder, origin: &file.origin };
-                Ok(Data::Table(read_table(&file, self.coordinates, &at)?))
+                let (folder, coordinates) = (self.folder, self.coordinates);
+                let file = DataFile { name, folder, origin: &file.origin, coordinates, held: &held };
+                Ok(Data::Table(read_table(&file)?))
             }
             _ => {
                 let error =

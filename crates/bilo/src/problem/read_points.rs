@@ -1,6 +1,6 @@
 //! The points of an equation or an observation.
 
-use super::data::{DataFile, read_points};
+use super::data::{DataFile, Held, read_points};
 use super::model::Coordinate;
 use super::points_spec::PointsSpec;
 use super::reader::{Reader, count, numbers, string, table};
@@ -80,13 +80,14 @@ fn read_at(reader: &Reader<'_>) -> Result<Vec<(String, Vec<f64>)>> {
 /// Points of a file, the coordinates it lacks held by `at`.
 fn read_listed(reader: &Reader<'_>, coordinates: &[Coordinate], folder: &Path) -> Result<PointsSpec> {
     let node = reader.require("file", "\"points.csv\"")?;
-    let at = read_held(reader, coordinates)?;
-    let file = DataFile { name: string(node, "file")?, folder, origin: &node.origin };
-    Ok(PointsSpec::list(read_points(&file, coordinates, &at)?))
+    let held = read_held(reader, coordinates)?;
+    let name = string(node, "file")?;
+    let file = DataFile { name, folder, origin: &node.origin, coordinates, held: &held };
+    Ok(PointsSpec::list(read_points(&file)?))
 }
 
 /// The coordinates that `at` holds at one value each, beside a file.
-pub(super) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Vec<(usize, f64)>> {
+pub(super) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Vec<Held>> {
     let Some(node) = reader.get("at") else {
         return Ok(Vec::new());
     };
@@ -102,7 +103,7 @@ pub(super) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Resu
         if let Some(why) = coordinates[number].excludes(value) {
             return Err(Diagnostic::new(why, entry.node.origin.clone()).into());
         }
-        held.push((number, value));
+        held.push(Held { coordinate: number, value, origin: entry.key_origin.clone() });
     }
     Ok(held)
 }

@@ -1,34 +1,52 @@
-//! NumPy files, written by a library whose own reader of arrays is not used.
+//! NumPy files, put together byte by byte; files that NumPy itself wrote are in `numpy/`.
 
-use npyz::{Order, WriterBuilder};
-use std::io::Cursor;
+use std::io::{Cursor, Write};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
-/// A file of one array.
-pub(crate) fn npy<T: npyz::Serialize + Copy>(
-    dtype: &str,
-    order: Order,
-    shape: &[u64],
-    data: &[T],
-) -> Vec<u8> {
-    let mut bytes = Cursor::new(Vec::new());
-    let dtype = npyz::DType::Plain(dtype.parse().expect("a type"));
-    let options = npyz::WriteOptions::new().dtype(dtype).shape(shape).order(order);
-    let mut writer = options.writer(&mut bytes).begin_nd().expect("a header");
-    writer.extend(data.iter().copied()).expect("data");
-    writer.finish().expect("an end");
-    bytes.into_inner()
+/// Which axis runs fastest: the last or the first.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Order {
+    C,
+    #[allow(dead_code, reason = "not every test needs it")]
+    Fortran,
+}
+
+/// A number in the order of bytes that a file wants.
+pub(crate) trait Number: Copy {
+    fn bytes(self, big: bool) -> Vec<u8>;
+}
+
+macro_rules! number {
+    ($($kind:ty),*) => {$(
+        impl Number for $kind {
+            fn bytes(self, big: bool) -> Vec<u8> {
+                if big { self.to_be_bytes().to_vec() } else { self.to_le_bytes().to_vec() }
+            }
+        }
+    )*};
+}
+
+number!(f64, f32, i64, i32, i16, i8, u8);
+
+/// A file of one array; `dtype` must be the type of the data, with `>` for big endian.
+pub(crate) fn npy<T: Number>(dtype: &str, order: Order, shape: &[usize], data: &[T]) -> Vec<u8> {
+    let fortran = if order == Order::Fortran { "True" } else { "False" };
+    let lengths: String = shape.iter().map(|length| format!("{length},")).collect();
+    let header = format!("{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': ({lengths}), }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend(data.iter().flat_map(|number| number.bytes(dtype.starts_with('>'))));
+    bytes
 }
 
 /// An archive of named arrays.
-pub(crate) fn npz(arrays: &[(&str, &[u64], &[f64])]) -> Vec<u8> {
-    let mut bytes = Cursor::new(Vec::new());
-    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+pub(crate) fn npz(arrays: &[(&str, &[usize], &[f64])]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, shape, data) in arrays {
-        let member = archive.array(name, Default::default()).expect("a member");
-        let mut writer = member.default_dtype().shape(shape).begin_nd().expect("a header");
-        writer.extend(data.iter().copied()).expect("data");
-        writer.finish().expect("an end");
+        archive.start_file(format!("{name}.npy"), SimpleFileOptions::default()).expect("a member");
+        archive.write_all(&npy("<f8", Order::C, shape, data)).expect("data");
     }
-    drop(archive);
-    bytes.into_inner()
+    archive.finish().expect("an end").into_inner()
 }

@@ -1,0 +1,66 @@
+//! Residuals must have values: a point where one does not is an error of the statement, found before
+//! training rather than blamed on it.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::problem::{Equation, Problem};
+use bilo_expr::{Input, Scratch};
+use bilo_jet::ResidualProgram;
+
+/// A residual program evaluated on the host at the guess, with arbitrary values of the network and
+/// its derivatives.
+pub(crate) struct Probe<'a> {
+    program: &'a ResidualProgram,
+    scratch: Scratch<f64>,
+}
+
+impl<'a> Probe<'a> {
+    /// Evaluates the residuals and their derivatives at all points.
+    pub(crate) fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
+        let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+        let arbitrary: Vec<f64> =
+            (0..program.frame.slots.len()).map(|slot| 0.7 - 0.3 * slot as f64).collect();
+        let inputs: Vec<Input<'_, f64>> = (arbitrary.iter().map(|&value| Input::Uniform(value)))
+            .chain(columns.iter().map(|column| Input::Column(column)))
+            .chain(guess.iter().map(|&value| Input::Uniform(value)))
+            .collect();
+        let mut scratch = Scratch::new();
+        program.linearisation.eval(&inputs, columns[0].len(), &mut scratch);
+        Self { program, scratch }
+    }
+
+    /// Residual q at all points.
+    pub(crate) fn residual(&self, q: usize) -> &[f64] {
+        self.scratch.output(&self.program.linearisation, q)
+    }
+
+    /// Derivative of residual q with respect to a component of the network.
+    pub(crate) fn slope(&self, q: usize, slot: usize) -> &[f64] {
+        let slots = self.program.frame.slots.len();
+        self.scratch.output(&self.program.linearisation, self.program.residuals + q * slots + slot)
+    }
+
+    /// The first point where residual q or one of its derivatives has no finite value.
+    fn first_without_value(&self, q: usize) -> Option<usize> {
+        let slots = self.program.frame.slots.len();
+        let bad = |values: &[f64]| values.iter().position(|value| !value.is_finite());
+        let slopes = (0..slots).filter_map(|slot| bad(self.slope(q, slot)));
+        bad(self.residual(q)).into_iter().chain(slopes).min()
+    }
+}
+
+/// Fails if the residual of an equation, number q of its program, has no value at one of its points.
+pub(crate) fn require_finite(
+    problem: &Problem,
+    equation: &Equation,
+    probe: &Probe<'_>,
+    q: usize,
+    columns: &[Vec<f64>],
+) -> Result<()> {
+    let Some(point) = probe.first_without_value(q) else { return Ok(()) };
+    let places: Vec<String> = (problem.coordinates.iter().zip(columns))
+        .map(|(coordinate, column)| format!("{} = {}", coordinate.name, column[point]))
+        .collect();
+    let message = format!("the residual of `{}` has no finite value at {}", equation.name, places.join(", "));
+    let help = "leave the point out with `where` beside the equation's points, or bound the expression";
+    Err(Diagnostic::new(message, equation.residual.origin.clone()).help(help).into())
+}

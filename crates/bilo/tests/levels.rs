@@ -1,0 +1,123 @@
+//! The two levels: what each may touch, and that a well-trained lower level gives the right upper
+//! gradient.
+
+use bilo::level::{Lower, Upper};
+use bilo::observer::Silent;
+use bilo::operator::LocalOperator;
+use bilo::problem::{Overrides, Problem, Table};
+use bilo::train::{Point, Trainer};
+use bilo::twin::Twin;
+use bilo_jet::{Device, cpu};
+use bilo_optim::{Lbfgs, Optimizer};
+use std::path::Path;
+use std::time::Instant;
+
+fn poisson(set: &[&str]) -> Problem {
+    let text = include_str!("../../../problems/poisson-scalar.toml");
+    let set = set.iter().map(ToString::to_string).collect();
+    Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides { recipe: None, set })
+        .expect("a shipped problem")
+}
+
+/// u = sin(pi x)/D at 51 points.
+fn exact_data(d: f64) -> Table {
+    let x: Vec<f64> = (0..51).map(|i| f64::from(i) / 50.0).collect();
+    let values = x.iter().map(|x| (std::f64::consts::PI * x).sin() / d).collect();
+    Table { coordinates: vec![x], values, sigma: None }
+}
+
+/// A device with both levels loaded, and the starting point.
+fn levels(problem: &Problem, data: &Table, seed: u64) -> (Box<dyn Device>, Lower, Upper, Point) {
+    let mut device = cpu(problem.training.precision, Some(1));
+    let mut operator = LocalOperator::new(problem, seed).unwrap();
+    let lower = Lower::new(problem, &mut operator, device.as_mut(), seed).unwrap();
+    let upper = Upper::new(problem, &mut operator, device.as_mut(), std::slice::from_ref(data)).unwrap();
+    let point = Point { weights: operator.initial_weights(seed), eta: vec![problem.unknowns[0].guess] };
+    (device, lower, upper, point)
+}
+
+/// The point after some iterations of both levels.
+fn trained(problem: &Problem, data: &Table) -> Point {
+    let (mut device, lower, upper, mut point) = levels(problem, data, 1);
+    let loss_names = [lower.names(), upper.names()].concat();
+    Trainer {
+        device: device.as_mut(),
+        problem,
+        lower: &lower,
+        upper: &upper,
+        fit: None,
+        loss_names: &loss_names,
+        unknown_names: &["D".to_owned()],
+        observer: &mut Silent,
+        began: Instant::now(),
+    }
+    .train(&mut point);
+    point
+}
+
+/// Other data move theta elsewhere, but the weights' step at the same theta is the same to the bit.
+#[test]
+fn the_data_loss_never_changes_the_weights() {
+    let problem = poisson(&["train.train-steps=1"]);
+    let (one, other) = (trained(&problem, &exact_data(2.0)), trained(&problem, &exact_data(0.5)));
+    assert_ne!(one.eta, other.eta);
+    assert_eq!(one.weights, other.weights);
+}
+
+/// Another weight of the equation changes the weights' gradient, but theta's step is the same to the bit.
+#[test]
+fn the_residual_loss_never_changes_theta() {
+    let heavy = "equation.balance.weight=7.0";
+    let rough = "train.rgrad-weight=3.0";
+    let (one, other) = (poisson(&["train.train-steps=1"]), poisson(&["train.train-steps=1", heavy, rough]));
+    let (one, other) = (trained(&one, &exact_data(2.0)), trained(&other, &exact_data(2.0)));
+    assert_eq!(one.eta, other.eta);
+    let start = levels(&poisson(&[]), &exact_data(2.0), 1).3;
+    assert_ne!(one.eta, start.eta);
+    assert_ne!(one.weights, start.weights);
+}
+
+/// d L_data/d theta of the classical solver by central differences.
+fn classical_gradient(problem: &Problem, data: &Table, d: f64) -> f64 {
+    let twin = Twin::new(problem).unwrap();
+    let loss = |d: f64| {
+        let u = twin.solve(&[d]).unwrap().state(0, &data.coordinates);
+        u.iter().zip(&data.values).map(|(u, data)| (u - data).powi(2)).sum::<f64>() / u.len() as f64
+    };
+    let h = 1e-4;
+    (loss(d + h) - loss(d - h)) / (2.0 * h)
+}
+
+/// If the lower loss is at most eps, |r| and |dr/dtheta| are at most of order sqrt(eps), and so is the
+/// error of d L_data/d theta. Over tolerances 1e-3 .. 1e-6 and four seeds the geometric mean of the
+/// error must fall at slope 1/2 against the loss, within 0.2: single runs scatter by a factor of 3.
+#[test]
+fn the_upper_gradient_approaches_the_classical_one_as_the_square_root_of_the_loss() {
+    let problem = poisson(&["train.precision=f64", "network.width=20"]);
+    let data = exact_data(2.0);
+    let exact = classical_gradient(&problem, &data, problem.unknowns[0].guess);
+    let tolerances = [1e-3, 1e-4, 1e-5, 1e-6];
+    let mut mean_log_error = [0.0; 4];
+    let seeds = 4;
+    for seed in 0..seeds {
+        let (mut device, lower, upper, mut point) = levels(&problem, &data, seed);
+        let mut lbfgs = Lbfgs::new(20);
+        for (tolerance, sum) in tolerances.iter().zip(&mut mean_log_error) {
+            while lower.loss(device.as_mut(), &point.weights, &point.eta, None).0 > *tolerance {
+                let eta = &point.eta;
+                lbfgs.step(&mut point.weights, &mut |weights, gradient| {
+                    gradient.fill(0.0);
+                    lower.loss(device.as_mut(), weights, eta, Some(gradient)).0
+                });
+            }
+            let (_, gradient) = upper.loss(device.as_mut(), &point.weights, &point.eta);
+            *sum += (gradient[0] / exact - 1.0).abs().ln() / seeds as f64;
+        }
+    }
+    let decades = 3.0 * std::f64::consts::LN_10;
+    let slope = (mean_log_error[0] - mean_log_error[3]) / decades;
+    let errors = mean_log_error.map(f64::exp);
+    assert!((slope - 0.5).abs() < 0.2, "slope {slope}, relative errors {errors:?}");
+    assert!(errors[3] < 1e-2, "{errors:?}");
+    assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
+}

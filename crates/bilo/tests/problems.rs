@@ -1,0 +1,96 @@
+//! The shipped problems, trained as a user would, against their truths. The tolerances are the
+//! project's targets: 1 % for every unknown, 0.01 for the toy problem within 80 iterations.
+
+use bilo::observer::{Control, Event, Observer, Phase, Silent};
+use bilo::outcome::Outcome;
+use bilo::problem::{Overrides, Problem};
+use bilo::{Job, run};
+use std::path::Path;
+
+fn outcome(text: &str) -> Outcome {
+    let problem = Problem::from_toml("shipped", text, Path::new("."), &Overrides::default())
+        .expect("a shipped problem");
+    run(&problem, &Job::default(), &mut Silent).expect("it runs")
+}
+
+fn assert_within(outcome: &Outcome, tolerance: f64, state_tolerance: f64) {
+    for unknown in &outcome.unknowns {
+        let error = unknown.relative_error().expect("a truth");
+        assert!(error < tolerance, "{}: {} is off by {error:.2e}", unknown.name, unknown.estimate);
+    }
+    for state in &outcome.states {
+        let distance = state.relative_l2_vs_classical.expect("a classical solution");
+        assert!(distance < state_tolerance, "{} is off by {distance:.2e}", state.name);
+    }
+}
+
+#[test]
+fn fisher_kpp() {
+    let outcome = outcome(include_str!("../../../problems/fisher-kpp.toml"));
+    assert_within(&outcome, 1e-2, 5e-3);
+}
+
+#[test]
+fn poisson_scalar() {
+    let outcome = outcome(include_str!("../../../problems/poisson-scalar.toml"));
+    assert_within(&outcome, 1e-2, 5e-3);
+}
+
+#[test]
+fn advection_diffusion() {
+    let outcome = outcome(include_str!("../../../problems/advection-diffusion.toml"));
+    assert_within(&outcome, 1e-2, 5e-3);
+}
+
+#[test]
+fn two_species() {
+    let outcome = outcome(include_str!("../../../problems/two-species.toml"));
+    assert_within(&outcome, 1e-2, 5e-3);
+}
+
+/// Watches the distance of the unknowns from the truth.
+struct Distance {
+    truth: Vec<f64>,
+    by_iteration: Vec<f64>,
+}
+
+impl Observer for Distance {
+    fn event(&mut self, event: &Event<'_>) -> Control {
+        if let Event::Step(record) = event
+            && record.phase == Phase::Train
+        {
+            let errors = record.unknowns.iter().zip(&self.truth).map(|(theta, truth)| (theta - truth).abs());
+            self.by_iteration.push(errors.fold(0.0, f64::max));
+        }
+        Control::Continue
+    }
+}
+
+/// The paper: "below .01 parameter error in less than 80 iterations". Adam's own path on the exact
+/// objective crosses 0.01 at iteration 65 with a rate of 0.05, comes back and stays below from 90 on.
+fn assert_toy(text: &str) {
+    let problem =
+        Problem::from_toml("toy", text, Path::new("."), &Overrides::default()).expect("a shipped problem");
+    let mut distance = Distance { truth: vec![0.0, 1.0], by_iteration: vec![] };
+    let outcome = run(&problem, &Job::default(), &mut distance).expect("it runs");
+    let closest =
+        distance.by_iteration[..80].iter().fold(f64::INFINITY, |closest, &error| closest.min(error));
+    assert!(closest < 1e-2, "closest within 80 iterations: {closest:.2e}");
+    assert!(
+        distance.by_iteration[120..].iter().all(|&error| error < 1e-2),
+        "{:?}",
+        &distance.by_iteration[120..]
+    );
+    assert_eq!(outcome.pretrain_steps, 1000);
+    assert_within(&outcome, 5e-3, 2e-2);
+}
+
+#[test]
+fn bpn_toy_within_80_iterations() {
+    assert_toy(include_str!("../../../problems/bpn-toy.toml"));
+}
+
+#[test]
+fn bpn_toy_soft_within_80_iterations() {
+    assert_toy(include_str!("../../../problems/bpn-toy-soft.toml"));
+}
