@@ -13,6 +13,11 @@
 //! Σ_q (c_q r_q + D_{v_q} r_q), whose tangent part has the adjoint λ_q; so the weight gradient of a
 //! whole affine map is one product of the two buffers.
 
+mod blend;
+mod weights;
+
+pub(crate) use weights::Weights;
+
 use crate::activation::{JetActivation, Jets};
 use crate::linear::{Matrix, MatrixMut, product};
 use crate::network::{Network, Operation, Source, Store};
@@ -29,36 +34,6 @@ pub(crate) struct JetNetwork<T> {
     /// The nonlinearity of each node that has one.
     activations: Vec<Option<JetActivation<T>>>,
     product_rule: Vec<(usize, usize, usize, T)>,
-}
-
-/// All numbers of a network.
-#[derive(Clone, Debug)]
-pub(crate) struct Numbers<T> {
-    trained: Vec<T>,
-    frozen: Vec<T>,
-}
-
-impl<T> Numbers<T> {
-    fn get(&self, store: Store, length: usize) -> &[T] {
-        match store {
-            Store::Trained(offset) => &self.trained[offset..offset + length],
-            Store::Frozen(offset) => &self.frozen[offset..offset + length],
-        }
-    }
-
-    fn get_mut(&mut self, store: Store, length: usize) -> &mut [T] {
-        match store {
-            Store::Trained(offset) => &mut self.trained[offset..offset + length],
-            Store::Frozen(offset) => &mut self.frozen[offset..offset + length],
-        }
-    }
-}
-
-/// The numbers of a network with every matrix row by row, and column by column.
-#[derive(Clone, Debug)]
-pub(crate) struct Weights<T> {
-    direct: Numbers<T>,
-    transposed: Numbers<T>,
 }
 
 /// Buffers of one node for one tile.
@@ -123,28 +98,6 @@ impl<T: Scalar> JetNetwork<T> {
             })
             .collect();
         Workspace { points, directions, nodes }
-    }
-
-    /// Casts the trained weights, and lays every matrix out both ways: the products forward want its
-    /// columns contiguous, those back its rows.
-    pub(crate) fn weights(&self, trained: &[f64]) -> Weights<T> {
-        let trained: Vec<T> = trained.iter().map(|&weight| T::cast(weight)).collect();
-        let mut transposed = Numbers { trained: trained.clone(), frozen: self.frozen.clone() };
-        let direct = Numbers { trained, frozen: self.frozen.clone() };
-        for node in self.network.nodes() {
-            let Operation::Affine { sources, .. } = &node.operation else { continue };
-            for source in sources {
-                let (rows, columns) = (node.width, self.width(source.node));
-                let from = direct.get(source.matrix, rows * columns);
-                let to = transposed.get_mut(source.matrix, rows * columns);
-                for row in 0..rows {
-                    for column in 0..columns {
-                        to[column * rows + row] = from[row * columns + column];
-                    }
-                }
-            }
-        }
-        Weights { direct, transposed }
     }
 
     fn width(&self, node: usize) -> usize {
@@ -567,53 +520,6 @@ impl<T: Scalar> JetNetwork<T> {
         for group in 1..groups {
             if moving > 0 {
                 add(group * components * work.points, moving * work.points);
-            }
-        }
-    }
-
-    /// u + g (v - u) by the product rule; group 0, or the tangent along a direction.
-    fn blend_forward(&self, gate: &[T], u: &[T], v: &[T], group: usize, plane: usize, result: &mut [T]) {
-        let start = group * self.plan.len() * plane;
-        let size = self.plan.len() * plane;
-        result[start..start + size].copy_from_slice(&u[start..start + size]);
-        for &(alpha, beta, gamma, k) in &self.product_rule {
-            for i in 0..plane {
-                let (b, c) = (beta * plane + i, gamma * plane + i);
-                let mut sum = gate[start + b] * (v[c] - u[c]);
-                if group > 0 {
-                    sum += gate[b] * (v[start + c] - u[start + c]);
-                }
-                result[start + alpha * plane + i] += k * sum;
-            }
-        }
-    }
-
-    /// Adds to the adjoints of gate, u and v (in group `adjoint.1`) what the blend's adjoint sends
-    /// them. With `moved` = 0 the blend's jets are meant, otherwise their tangents along that direction,
-    /// seen as functions of the jets.
-    fn blend_reverse(
-        &self,
-        before: &mut [Buffers<T>],
-        [gate, u, v]: [usize; 3],
-        adjoint: (&[T], usize),
-        moved: usize,
-        plane: usize,
-    ) {
-        let (adjoint, group) = adjoint;
-        let size = self.plan.len() * plane;
-        let (start, moved_start) = (group * size, moved * size);
-        if moved == 0 {
-            deposit(&mut before[u].adjoint[start..start + size], adjoint, true);
-        }
-        for &(alpha, beta, gamma, k) in &self.product_rule {
-            for i in 0..plane {
-                let (b, c) = (beta * plane + i, gamma * plane + i);
-                let lambda = k * adjoint[alpha * plane + i];
-                let difference = before[v].forward[moved_start + c] - before[u].forward[moved_start + c];
-                let weight = before[gate].forward[moved_start + b];
-                before[gate].adjoint[start + b] += lambda * difference;
-                before[v].adjoint[start + c] += lambda * weight;
-                before[u].adjoint[start + c] += -(lambda * weight);
             }
         }
     }

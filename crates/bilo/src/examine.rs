@@ -51,8 +51,8 @@ impl Examination {
             let program = ResidualProgram::new(graph, &operator.operator, &[operator.residuals[number]])
                 .map_err(|error| program_error(graph, &error, &equation.residual.origin))?;
             lines.push(format!(
-                "    {} points; the network carries {}",
-                columns[0].len(),
+                "    {}; the network carries {}",
+                count(columns[0].len(), "point"),
                 carried(problem, &program.frame)
             ));
             let probe = Probe::new(problem, &program, &columns);
@@ -177,7 +177,7 @@ fn observations(problem: &Problem) -> Vec<String> {
     let line = |o: &crate::problem::Observation| {
         let data = match &o.data {
             Data::Synthetic { noise, .. } => format!("synthetic at the truth, noise {noise}"),
-            Data::Table(table) => format!("{} values", table.values.len()),
+            Data::Table(table) => count(table.values.len(), "value"),
         };
         format!("{}: {} ({data})", o.name, o.value.text)
     };
@@ -189,17 +189,22 @@ fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
     let line = |bound: &bilo_jet::BoundNetwork| {
         let spec = bound.network.spec();
         format!(
-            "{} coordinates and {} unknowns in, {} out, width {}, {} hidden layers after the embedding, {}: {} weights",
-            spec.coordinates,
-            spec.parameters,
+            "{} and {} in, {} out, width {}, {} after the embedding, {}: {}",
+            count(spec.coordinates, "coordinate input"),
+            count(spec.parameters, "unknown"),
             spec.outputs,
             choice.width,
-            choice.layers,
+            count(choice.layers, "hidden layer"),
             activation_name(choice.activation),
-            bound.network.weights()
+            count(bound.network.weights(), "weight")
         )
     };
     operator.operator.networks.iter().map(line).collect()
+}
+
+/// "1 point", "2 points".
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn activation_name(activation: Activation) -> &'static str {

@@ -1,4 +1,34 @@
-//! PDE inverse problems by bilevel local operator learning.
+//! PDE inverse problems by bilevel local operator learning (BiLO): state the PDE, give the data, get
+//! the unknown parameters back.
+//!
+//! The way of the data, one module each:
+//!
+//! 1. [`problem`]: a problem file or the builder becomes a [`Problem`], checked to the last name.
+//! 2. [`twin`]: the same problem for the classical solver; it makes synthetic data ([`data`]) and u_0.
+//! 3. [`operator`]: the same problem in terms of networks, a local solution operator u(x, theta).
+//! 4. [`level`]: the two levels and what each may touch.
+//! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
+//! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
+//!
+//! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training.
+//!
+//! ```
+//! use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+//! use bilo::{Job, observer::Silent, run};
+//!
+//! let problem = Problem::builder("decay")
+//!     .coordinate(Coordinate::time("t", 0.0, 1.0))
+//!     .unknown(Unknown::new("k", 1.0).truth(2.0))
+//!     .state("u", "1 + net*t")
+//!     .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 21)]))
+//!     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.0))
+//!     .network(|network| network.width = 16)
+//!     .training(|training| training.train_steps = 2000)
+//!     .build()?;
+//! let outcome = run(&problem, &Job::default(), &mut Silent)?;
+//! assert!(outcome.unknowns[0].relative_error().unwrap() < 0.01);
+//! # Ok::<(), bilo::Error>(())
+//! ```
 
 pub mod data;
 pub mod diagnostic;
