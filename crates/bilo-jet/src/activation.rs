@@ -20,7 +20,7 @@ pub enum Activation {
 
 /// Elements that one pass of a table handles: enough to hide the cost of reading the table, few
 /// enough that all the numbers in flight stay in the nearest cache.
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 
 /// Most derivatives s_0, s_1, .. of a nonlinearity that a table may use.
 pub(crate) const MAX_ORDER: usize = 8;

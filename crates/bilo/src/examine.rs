@@ -55,8 +55,8 @@ impl Examination {
                 count(columns[0].len(), "point"),
                 carried(problem, &program.frame)
             ));
+            require_finite(problem, &[equation], &program, &columns)?;
             let probe = Probe::new(problem, &program, &columns);
-            require_finite(problem, equation, &probe, 0, &columns)?;
             if let Some(stuck) = Stuck::find(&probe, program.frame.slots.len(), &columns) {
                 self.warnings.push(stuck.warning(problem, &equation.name));
             }

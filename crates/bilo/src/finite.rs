@@ -48,19 +48,34 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Fails if the residual of an equation, number q of its program, has no value at one of its points.
+/// Points probed at once: the memory of a probe must not grow with the number of points.
+const STRETCH: usize = 1024;
+
+/// Fails if the residual of one of a program's equations has no value at one of its points.
 pub(crate) fn require_finite(
     problem: &Problem,
-    equation: &Equation,
-    probe: &Probe<'_>,
-    q: usize,
+    equations: &[&Equation],
+    program: &ResidualProgram,
     columns: &[Vec<f64>],
 ) -> Result<()> {
-    let Some(point) = probe.first_without_value(q) else { return Ok(()) };
+    for start in (0..columns[0].len()).step_by(STRETCH) {
+        let end = columns[0].len().min(start + STRETCH);
+        let stretch: Vec<Vec<f64>> = columns.iter().map(|column| column[start..end].to_vec()).collect();
+        let probe = Probe::new(problem, program, &stretch);
+        for (q, equation) in equations.iter().enumerate() {
+            if let Some(point) = probe.first_without_value(q) {
+                return Err(without_value(problem, equation, &stretch, point).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn without_value(problem: &Problem, equation: &Equation, columns: &[Vec<f64>], point: usize) -> Diagnostic {
     let places: Vec<String> = (problem.coordinates.iter().zip(columns))
         .map(|(coordinate, column)| format!("{} = {}", coordinate.name, column[point]))
         .collect();
     let message = format!("the residual of `{}` has no finite value at {}", equation.name, places.join(", "));
     let help = "leave the point out with `where` beside the equation's points, or bound the expression";
-    Err(Diagnostic::new(message, equation.residual.origin.clone()).help(help).into())
+    Diagnostic::new(message, equation.residual.origin.clone()).help(help)
 }

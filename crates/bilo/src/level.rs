@@ -8,7 +8,7 @@
 //! Data never reach W, residuals never reach theta; so nothing has to be balanced.
 
 use crate::diagnostic::{Origin, Result};
-use crate::finite::{Probe, require_finite};
+use crate::finite::require_finite;
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::{Points, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
@@ -50,10 +50,8 @@ impl Lower {
                 program_error(graph, &error, &problem.equations[members[0]].residual.origin)
             })?;
             let columns = points.columns(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
-            let probe = Probe::new(problem, &program, &columns);
-            for (q, &member) in members.iter().enumerate() {
-                require_finite(problem, &problem.equations[member], &probe, q, &columns)?;
-            }
+            let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
+            require_finite(problem, &equations, &program, &columns)?;
             let id = device.load_residual(program, columns);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };

@@ -121,3 +121,12 @@ fn the_upper_gradient_approaches_the_classical_one_as_the_square_root_of_the_los
     assert!(errors[3] < 1e-2, "{errors:?}");
     assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
 }
+
+/// log(x) has no value at x = 0: the statement is at fault, and training never starts.
+#[test]
+fn a_residual_without_a_value_is_an_error_that_names_the_point() {
+    let problem = poisson(&["equation.balance.residual=\"D*u_xx + log(x)\""]);
+    let error = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("the residual of `balance` has no finite value at x = 0"), "{error}");
+    assert!(error.contains("leave the point out with `where`"), "{error}");
+}
