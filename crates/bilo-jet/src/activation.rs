@@ -1,9 +1,15 @@
 //! Nonlinearities and all their derivatives, and their action on jets.
 
+mod fused;
+mod lanes;
+mod table;
+
 use crate::plan::Plan;
-use crate::polynomial::{ActivationTables, Bank, Factor, Polynomial};
+use crate::polynomial::ActivationTables;
 use crate::scalar::{Scalar, sigmoid_and_tail, tanh_and_slope};
 use crate::simd::{Job, Simd};
+use fused::{Action, Fused};
+use table::{AddRowSums, Apply, Table};
 
 /// A nonlinearity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +31,9 @@ const BLOCK: usize = 512;
 /// Most derivatives s_0, s_1, .. of a nonlinearity that a table may use.
 pub(crate) const MAX_ORDER: usize = 8;
 
+/// Most derivatives that a leading part may combine.
+pub(crate) const MAX_LEADING: usize = 6;
+
 /// A nonlinearity with the tables of one plan, ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct JetActivation<T> {
@@ -37,6 +46,21 @@ pub(crate) struct JetActivation<T> {
     reverse: Table<T>,
     source: Table<T>,
     joint: Table<T>,
+    /// Tables of one polynomial, for those coefficients of the leading part that have any terms.
+    coefficients: Vec<(usize, Table<T>)>,
+    /// The plan's own kernels, if it is of the usual kind.
+    fused: Option<Fused>,
+}
+
+/// Coefficients of the leading part: one column of points each.
+#[derive(Clone, Copy)]
+pub(crate) struct Coefficients<'a, T> {
+    /// c_k.
+    pub(crate) values: &'a [T],
+    /// ċ_k along the direction (empty if the table has none).
+    pub(crate) tangents: &'a [T],
+    /// Points of the tile.
+    pub(crate) points: usize,
 }
 
 /// Jets of one node, one plane per component.
@@ -54,6 +78,8 @@ pub(crate) struct Jets<'a, T> {
     pub(crate) value: &'a [T],
     /// What `prepare` kept beside it, one plane.
     pub(crate) aux: &'a [T],
+    /// Coefficients of the plan's leading part.
+    pub(crate) coefficients: Coefficients<'a, T>,
 }
 
 impl<T: Scalar> JetActivation<T> {
@@ -72,40 +98,82 @@ impl<T: Scalar> JetActivation<T> {
             reverse: Table::new(&tables.reverse),
             source: Table::new(&tables.source),
             joint: Table::new(&tables.joint),
+            coefficients: tables
+                .coefficient
+                .iter()
+                .enumerate()
+                .filter(|(_, polynomial)| !polynomial.is_empty())
+                .map(|(k, polynomial)| (k, Table::new(std::slice::from_ref(polynomial))))
+                .collect(),
+            fused: Fused::of(plan),
         }
     }
 
     /// y from z, all components; keeps in `aux` what the other actions need.
-    pub(crate) fn forward(&self, argument: &[T], result: &mut [T], aux: &mut [T]) {
+    pub(crate) fn forward(
+        &self,
+        argument: &[T],
+        coefficients: Coefficients<'_, T>,
+        result: &mut [T],
+        aux: &mut [T],
+    ) {
         let (value, higher) = result.split_at_mut(aux.len());
         let z = &argument[..aux.len()];
         self.simd.run(Prepare { kind: self.kind, z, value, aux });
-        let jets = Jets { argument, tangent: &[], adjoint: &[], tangent_adjoint: &[], value, aux };
-        self.apply(&self.forward, 1, jets, higher, false);
+        let jets =
+            Jets { argument, tangent: &[], adjoint: &[], tangent_adjoint: &[], value, aux, coefficients };
+        self.apply(Action::Forward, jets, higher, false);
     }
 
     /// ẏ from z and ż.
     pub(crate) fn tangent(&self, jets: Jets<'_, T>, result: &mut [T]) {
-        self.apply(&self.tangent, 0, jets, result, false);
+        self.apply(Action::Tangent, jets, result, false);
     }
 
     /// Adjoint of z from that of y; `add` to what is there or overwrite it.
     pub(crate) fn reverse(&self, jets: Jets<'_, T>, result: &mut [T], add: bool) {
-        self.apply(&self.reverse, 0, jets, result, add);
+        self.apply(Action::Reverse, jets, result, add);
     }
 
     /// Adjoint of z from that of y and that of ẏ along one direction.
     pub(crate) fn reverse_with_source(&self, jets: Jets<'_, T>, result: &mut [T], add: bool) {
-        self.apply(&self.joint, 0, jets, result, add);
+        self.apply(Action::Joint, jets, result, add);
     }
 
     /// Adds to the adjoint of z what it owes to ẏ along a further direction.
     pub(crate) fn source(&self, jets: Jets<'_, T>, result: &mut [T]) {
-        self.apply(&self.source, 0, jets, result, true);
+        self.simd.run(Apply { activation: self, table: &self.source, first: 0, jets, result, add: true });
     }
 
-    fn apply(&self, table: &Table<T>, first: usize, jets: Jets<'_, T>, result: &mut [T], add: bool) {
-        self.simd.run(Apply { activation: self, table, first, jets, result, add });
+    /// Adds to `sums` (one column of points per coefficient) the adjoints of the leading part's
+    /// coefficients; `plane` is for work.
+    pub(crate) fn coefficient_adjoints(&self, jets: Jets<'_, T>, plane: &mut [T], sums: &mut [T]) {
+        if let Some(fused) = self.fused(jets) {
+            return fused.coefficient_adjoints(self.simd, self.kind, jets, sums);
+        }
+        let points = jets.coefficients.points;
+        for (k, table) in &self.coefficients {
+            let pass = Apply { activation: self, table, first: 0, jets, result: plane, add: false };
+            self.simd.run(pass);
+            self.simd.run(AddRowSums { plane, sums: &mut sums[k * points..(k + 1) * points] });
+        }
+    }
+
+    fn fused(&self, jets: Jets<'_, T>) -> Option<&Fused> {
+        self.fused.as_ref().filter(|fused| fused.fits(jets.aux.len() / jets.coefficients.points))
+    }
+
+    fn apply(&self, action: Action, jets: Jets<'_, T>, result: &mut [T], add: bool) {
+        let (first, table) = match action {
+            Action::Forward => (1, &self.forward),
+            Action::Tangent => (0, &self.tangent),
+            Action::Reverse => (0, &self.reverse),
+            Action::Joint => (0, &self.joint),
+        };
+        match self.fused(jets) {
+            Some(fused) => fused.run(self.simd, self.kind, action, jets, first, result, add),
+            None => self.simd.run(Apply { activation: self, table, first, jets, result, add }),
+        }
     }
 
     /// s_0 .. s_highest of one block.
@@ -235,176 +303,6 @@ impl<T: Scalar> Job for Prepare<'_, T> {
                 }
             }
         }
-    }
-}
-
-/// A list of polynomials laid out for the inner loop: terms of equal order s_k stand together.
-#[derive(Clone, Debug)]
-struct Table<T> {
-    polynomials: Vec<Vec<Group<T>>>,
-    highest_order: usize,
-}
-
-/// s_order * (sum of terms).
-#[derive(Clone, Debug)]
-struct Group<T> {
-    order: usize,
-    terms: Vec<(T, Vec<Factor>)>,
-}
-
-impl<T: Scalar> Table<T> {
-    fn new(polynomials: &[Polynomial]) -> Self {
-        let highest_order = polynomials.iter().flatten().map(|m| m.order).max().unwrap_or(0);
-        Self { polynomials: polynomials.iter().map(grouped).collect(), highest_order }
-    }
-}
-
-fn grouped<T: Scalar>(polynomial: &Polynomial) -> Vec<Group<T>> {
-    let mut groups: Vec<Group<T>> = vec![];
-    for monomial in polynomial {
-        let term = (T::cast(monomial.coefficient), monomial.factors.clone());
-        match groups.last_mut() {
-            Some(group) if group.order == monomial.order => group.terms.push(term),
-            _ => groups.push(Group { order: monomial.order, terms: vec![term] }),
-        }
-    }
-    groups
-}
-
-/// Evaluates the polynomials of a table from number `first` on, one plane of the result each.
-struct Apply<'a, T> {
-    activation: &'a JetActivation<T>,
-    table: &'a Table<T>,
-    first: usize,
-    jets: Jets<'a, T>,
-    result: &'a mut [T],
-    add: bool,
-}
-
-impl<T: Scalar> Job for Apply<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        let plane = self.jets.aux.len();
-        let mut s = [[T::ZERO; BLOCK]; MAX_ORDER + 1];
-        let mut sum = [T::ZERO; BLOCK];
-        for at in (0..plane).step_by(BLOCK) {
-            let block = at..plane.min(at + BLOCK);
-            let (z, a) = (&self.jets.argument[block.clone()], &self.jets.value[block.clone()]);
-            self.activation.orders(self.table.highest_order, z, a, &self.jets.aux[block.clone()], &mut s);
-            let window = Window { jets: self.jets, plane, at, length: block.len() };
-            for (place, groups) in self.table.polynomials[self.first..].iter().enumerate() {
-                let result = &mut self.result[place * plane + at..][..block.len()];
-                evaluate(groups, &s, window, self.add, &mut sum[..window.length], result);
-            }
-        }
-    }
-}
-
-/// result (+)= Σ s_k Σ terms. A group of one term, the common case, goes straight to the result.
-#[inline(always)]
-fn evaluate<T: Scalar>(
-    groups: &[Group<T>],
-    s: &[[T; BLOCK]],
-    window: Window<'_, T>,
-    add: bool,
-    sum: &mut [T],
-    result: &mut [T],
-) {
-    for (number, group) in groups.iter().enumerate() {
-        let slope = &s[group.order][..window.length];
-        let add = add || number > 0;
-        match group.terms.as_slice() {
-            [(coefficient, factors)] if let [a] = factors.as_slice() => {
-                let a = window.load(*a);
-                let values = slope.iter().zip(a).map(|(&s, &a)| *coefficient * s * a);
-                deposit(result, values, add);
-            }
-            [(coefficient, factors)] if let [a, b] = factors.as_slice() => {
-                let [a, b] = [*a, *b].map(|factor| window.load(factor));
-                let values = slope.iter().zip(a).zip(b).map(|((&s, &a), &b)| *coefficient * s * a * b);
-                deposit(result, values, add);
-            }
-            terms => {
-                sum.fill(T::ZERO);
-                for (coefficient, factors) in terms {
-                    add_term(*coefficient, factors, window, sum);
-                }
-                deposit(result, slope.iter().zip(sum.iter()).map(|(&s, &sum)| s * sum), add);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn deposit<T: Scalar>(result: &mut [T], values: impl Iterator<Item = T>, add: bool) {
-    if add {
-        for (result, value) in result.iter_mut().zip(values) {
-            *result += value;
-        }
-    } else {
-        for (result, value) in result.iter_mut().zip(values) {
-            *result = value;
-        }
-    }
-}
-
-/// sum += coefficient · Π factors.
-#[inline(always)]
-fn add_term<T: Scalar>(coefficient: T, factors: &[Factor], window: Window<'_, T>, sum: &mut [T]) {
-    match factors {
-        [] => {
-            for sum in sum {
-                *sum += coefficient;
-            }
-        }
-        [a] => add_scaled(sum, coefficient, window.load(*a)),
-        [a, b] => {
-            let [a, b] = [*a, *b].map(|factor| window.load(factor));
-            for ((sum, &a), &b) in sum.iter_mut().zip(a).zip(b) {
-                *sum += coefficient * a * b;
-            }
-        }
-        [a, b, c] => {
-            let [a, b, c] = [*a, *b, *c].map(|factor| window.load(factor));
-            for (((sum, &a), &b), &c) in sum.iter_mut().zip(a).zip(b).zip(c) {
-                *sum += coefficient * a * b * c;
-            }
-        }
-        [first, more @ ..] => {
-            let mut product = [T::ZERO; BLOCK];
-            let product = &mut product[..window.length];
-            product.copy_from_slice(window.load(*first));
-            for factor in more {
-                multiply(product, window.load(*factor));
-            }
-            add_scaled(sum, coefficient, product);
-        }
-    }
-}
-
-/// The same block of every plane.
-#[derive(Clone, Copy)]
-struct Window<'a, T> {
-    jets: Jets<'a, T>,
-    /// Elements of a plane.
-    plane: usize,
-    /// Where the block begins.
-    at: usize,
-    /// Its length.
-    length: usize,
-}
-
-impl<'a, T> Window<'a, T> {
-    /// The block of a factor's plane.
-    #[inline(always)]
-    fn load(&self, factor: Factor) -> &'a [T] {
-        let bank = match factor.bank {
-            Bank::Argument => self.jets.argument,
-            Bank::Tangent => self.jets.tangent,
-            Bank::Adjoint => self.jets.adjoint,
-            Bank::TangentAdjoint => self.jets.tangent_adjoint,
-        };
-        &bank[factor.component * self.plane + self.at..][..self.length]
     }
 }
 

@@ -21,6 +21,23 @@ pub struct Case {
     terms: ResidualWeights,
 }
 
+/// What a random case is made from.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// The network.
+    pub network: NetworkSpec,
+    /// Derivatives that the residuals use: multi-indices over the coordinates.
+    pub wanted: Vec<MultiIndex>,
+    /// Number of residuals.
+    pub residuals: usize,
+    /// Whether the residuals are quasilinear, so that networks may carry a leading part.
+    pub quasilinear: bool,
+    /// Number of points.
+    pub points: usize,
+    /// Fixes everything else.
+    pub seed: u64,
+}
+
 /// The largest relative disagreements of a device with the oracle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disagreement {
@@ -50,9 +67,9 @@ pub fn tolerance(precision: Precision) -> f64 {
 }
 
 impl Case {
-    /// A case with so many residuals over the wanted derivatives (multi-indices over the coordinates),
-    /// at so many points; everything else follows from the seed.
-    pub fn new(spec: NetworkSpec, wanted: &[MultiIndex], residuals: usize, points: usize, seed: u64) -> Self {
+    /// The case of a draw.
+    pub fn new(draw: Draw) -> Self {
+        let Draw { network: spec, wanted, residuals, quasilinear, points, seed } = draw;
         let mut random = Pcg64::seed_from_u64(seed);
         let mut graph = Graph::new();
         let columns: Vec<Symbol> = (0..spec.coordinates).map(|i| graph.symbol(&format!("x{i}"))).collect();
@@ -64,7 +81,11 @@ impl Case {
         let weights = network.initial_weights(seed ^ 2);
         let direction = (0..weights.len()).map(|_| random.random_range(-1.0..1.0)).collect();
         let residuals = (0..residuals)
-            .map(|_| random_residual(&mut graph, &mut random, &outputs, wanted, &inputs, spec.coordinates))
+            .map(|_| {
+                let leaves = random_leaves(&mut graph, &mut random, &outputs, &wanted, inputs.len());
+                let make = if quasilinear { quasilinear_residual } else { nonlinear_residual };
+                make(&mut graph, &mut random, &leaves, inputs.split_at(spec.coordinates))
+            })
             .collect::<Vec<_>>();
         let terms = ResidualWeights {
             equation: residuals.iter().map(|_| random.random_range(0.5..2.0)).collect(),
@@ -89,7 +110,15 @@ impl Case {
         }
     }
 
-    /// The Taylor test of the lower-level loss along the random direction of weights: rates at which
+    /// Whether the residuals' program carries a leading part.
+    pub fn has_leading_part(&mut self) -> bool {
+        let program =
+            ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
+        program.frame.carriers.iter().any(|carrier| !carrier.plan.leading().is_empty())
+    }
+
+    /// The Taylor test of the lower-level loss along a direction of weights, half random and half uphill
+    /// so that the loss does change: rates at which
     /// |L(W + h d) - L(W)| and |L(W + h d) - L(W) - h g·d| fall when h is halved, which are 1 and 2 for a
     /// right gradient g.
     pub fn taylor_rates(mut self, device: &mut dyn Device) -> [f64; 2] {
@@ -103,14 +132,20 @@ impl Case {
         };
         let mut gradient = vec![0.0; self.weights.len()];
         let start = loss(&self.weights, Some(&mut gradient));
-        let slope = dot(&gradient, &self.direction);
+        let size = norm(&self.direction);
+        let uphill = size / norm(&gradient);
+        let direction: Vec<f64> =
+            self.direction.iter().zip(&gradient).map(|(random, slope)| random + uphill * slope).collect();
+        let slope = dot(&gradient, &direction);
         let mut remainders = |h: f64| {
-            let moved: Vec<f64> = self.weights.iter().zip(&self.direction).map(|(w, d)| w + h * d).collect();
+            let moved: Vec<f64> = self.weights.iter().zip(&direction).map(|(w, d)| w + h * d).collect();
             let change = loss(&moved, None) - start;
             [change.abs(), (change - h * slope).abs()]
         };
-        // Small enough for the leading term, large enough for f64: remainders stay above 1e-9.
-        let (coarse, fine) = (remainders(2e-4), remainders(1e-4));
+        // Small enough for the leading term, large enough for f64: remainders of about 1e-8 are far above
+        // its rounding.
+        let h = 1e-4 / size;
+        let (coarse, fine) = (remainders(2.0 * h), remainders(h));
         [0, 1].map(|order| (coarse[order] / fine[order]).log2())
     }
 
@@ -273,37 +308,67 @@ fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Σ a leaf + b leaf leaf' + c p leaf + x leaf, over the wanted derivatives of random outputs.
-fn random_residual(
+/// The wanted derivatives, each of a random output.
+fn random_leaves(
     graph: &mut Graph,
     random: &mut Pcg64,
     outputs: &[Function],
     wanted: &[MultiIndex],
-    inputs: &[Expr],
-    coordinates: usize,
+    inputs: usize,
+) -> Vec<Expr> {
+    let leaf = |index: &MultiIndex| {
+        let mut orders = index.as_slice().to_vec();
+        orders.resize(inputs, 0);
+        let output = outputs[random.random_range(0..outputs.len())];
+        graph.derivative(output, MultiIndex::from(orders))
+    };
+    wanted.iter().map(leaf).collect()
+}
+
+/// One of several expressions.
+fn any(random: &mut Pcg64, expressions: &[Expr]) -> Expr {
+    expressions[random.random_range(0..expressions.len())]
+}
+
+/// Σ over the leaves of a x leaf + b p leaf + c leaf leaf' leaf, plus a constant.
+fn nonlinear_residual(
+    graph: &mut Graph,
+    random: &mut Pcg64,
+    leaves: &[Expr],
+    (coordinates, parameters): (&[Expr], &[Expr]),
 ) -> Expr {
-    let mut terms = vec![];
-    let leaves: Vec<Expr> = wanted
-        .iter()
-        .map(|index| {
-            let mut orders = index.as_slice().to_vec();
-            orders.resize(inputs.len(), 0);
-            let output = outputs[random.random_range(0..outputs.len())];
-            graph.derivative(output, MultiIndex::from(orders))
-        })
-        .collect();
-    for &leaf in &leaves {
-        let other = leaves[random.random_range(0..leaves.len())];
-        let input = inputs[random.random_range(0..inputs.len())];
-        let parameter = inputs[random.random_range(coordinates.min(inputs.len() - 1)..inputs.len())];
-        let squared = graph.mul(leaf, other);
-        for factor in [input, parameter, squared] {
-            let coefficient = graph.constant(random.random_range(-1.0..1.0));
-            let scaled = graph.mul(coefficient, factor);
-            terms.push(graph.mul(scaled, leaf));
+    let mut terms = vec![graph.constant(0.3)];
+    for &leaf in leaves {
+        let squared = graph.mul(leaf, any(random, leaves));
+        for factor in [any(random, coordinates), any(random, parameters), squared] {
+            terms.push(scaled_product(graph, random, factor, leaf));
         }
     }
-    let constant = graph.constant(0.3);
-    terms.push(constant);
     graph.sum(&terms)
+}
+
+/// Σ over the leaves of a x leaf + b p leaf (sometimes without p), plus a constant and a square of one
+/// leaf: the others can be carried as one leading part.
+fn quasilinear_residual(
+    graph: &mut Graph,
+    random: &mut Pcg64,
+    leaves: &[Expr],
+    (coordinates, parameters): (&[Expr], &[Expr]),
+) -> Expr {
+    let mut terms = vec![graph.constant(0.3), graph.mul(leaves[0], leaves[0])];
+    for &leaf in leaves {
+        let factor = any(random, coordinates);
+        terms.push(scaled_product(graph, random, factor, leaf));
+        if random.random_bool(0.5) {
+            let factor = any(random, parameters);
+            terms.push(scaled_product(graph, random, factor, leaf));
+        }
+    }
+    graph.sum(&terms)
+}
+
+fn scaled_product(graph: &mut Graph, random: &mut Pcg64, a: Expr, b: Expr) -> Expr {
+    let coefficient = graph.constant(random.random_range(-1.0..1.0));
+    let scaled = graph.mul(coefficient, a);
+    graph.mul(scaled, b)
 }

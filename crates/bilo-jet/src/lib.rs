@@ -47,6 +47,7 @@ mod activation;
 pub mod conformance;
 mod cpu;
 mod device;
+mod leading;
 mod linear;
 mod network;
 pub mod oracle;

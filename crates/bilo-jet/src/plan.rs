@@ -1,13 +1,21 @@
-//! The derivatives that a network carries: a downward-closed set of multi-indices over its inputs.
+//! The derivatives that a network carries: a downward-closed set of multi-indices over its inputs,
+//! and perhaps one linear combination of further ones, the leading part.
 
 use bilo_expr::MultiIndex;
 
 /// A downward-closed set of multi-indices, in graded order: component 0 is the value, then come
 /// the first derivatives, then the second ones, and so on.
+///
+/// A plan with a leading part has one component more, the last: Σ_k c_k ∂^α_k for derivatives α_k that
+/// stand right above the set, with coefficients c_k that may differ from point to point. An equation
+/// such as u_t - D u_xx + u u_x = 0 needs u_t and u_xx only in this combination, so that u, u_x and
+/// the combination are carried instead of four derivatives. (The Laplacian alone, carried so, is known
+/// as the forward Laplacian: Li et al., Nature Machine Intelligence 6 (2024) 209.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     inputs: usize,
     indices: Vec<MultiIndex>,
+    leading: Vec<MultiIndex>,
 }
 
 impl Plan {
@@ -22,13 +30,37 @@ impl Plan {
             }
         }
         indices.sort_by(|a, b| a.order().cmp(&b.order()).then_with(|| b.cmp(a)));
-        Self { inputs, indices }
+        Self { inputs, indices, leading: vec![] }
+    }
+
+    /// The plan that carries some of this one's derivatives in one combination only; none of them may
+    /// stand below another derivative of the plan.
+    pub fn with_leading(mut self, leading: Vec<MultiIndex>) -> Self {
+        self.indices.retain(|index| !leading.contains(index));
+        self.leading = leading;
+        self
+    }
+
+    /// The derivatives of the leading part.
+    pub fn leading(&self) -> &[MultiIndex] {
+        &self.leading
+    }
+
+    /// The component of the leading part.
+    pub fn leading_component(&self) -> Option<usize> {
+        (!self.leading.is_empty()).then_some(self.indices.len())
+    }
+
+    /// The place in the leading part of the first derivative by an input.
+    pub(crate) fn leading_slope(&self, input: usize) -> Option<usize> {
+        let slope = MultiIndex::unit(self.inputs, input);
+        self.leading.iter().position(|index| *index == slope)
     }
 
     /// Number of components.
     #[expect(clippy::len_without_is_empty, reason = "a plan always holds the value")]
     pub fn len(&self) -> usize {
-        self.indices.len()
+        self.indices.len() + usize::from(!self.leading.is_empty())
     }
 
     /// Number of inputs that the multi-indices range over.
@@ -36,7 +68,7 @@ impl Plan {
         self.inputs
     }
 
-    /// The multi-indices, by component.
+    /// The multi-indices, by component; the leading part comes after them.
     pub fn indices(&self) -> &[MultiIndex] {
         &self.indices
     }
@@ -59,12 +91,21 @@ impl Plan {
         (self.component(&lower).expect("plans are downward closed"), input)
     }
 
-    /// Components that can be nonzero for the inputs themselves: the value and first derivatives.
+    /// Whether another derivative of the plan stands above this one.
+    pub(crate) fn is_below_another(&self, index: &MultiIndex) -> bool {
+        (0..self.inputs).any(|input| self.component(&index.plus(input)).is_some())
+    }
+
+    /// Leading components up to the last one that can be nonzero for the inputs themselves, which have
+    /// values and first derivatives only.
     pub(crate) fn linear_components(&self) -> usize {
+        if self.leading.iter().any(|index| index.order() == 1) {
+            return self.len();
+        }
         self.indices.iter().take_while(|index| index.order() <= 1).count()
     }
 
-    /// All (α, β, γ, binomial) with β + γ = α: the product rule.
+    /// All (α, β, γ, binomial) with β + γ = α: the product rule, for plans without a leading part.
     pub(crate) fn product_rule(&self) -> Vec<(usize, usize, usize, f64)> {
         let mut rule = vec![];
         for (alpha, a) in self.indices.iter().enumerate() {
@@ -111,6 +152,15 @@ mod tests {
         let expected = [[0, 0], [1, 0], [0, 1], [2, 0]].map(|orders| index(&orders));
         assert_eq!(plan.indices(), expected);
         assert_eq!(plan.linear_components(), 3);
+    }
+
+    #[test]
+    fn fisher_kpp_with_its_leading_part_needs_three_components() {
+        let index = |orders: &[u8]| MultiIndex::from(orders.to_vec());
+        let leading = vec![index(&[0, 1]), index(&[2, 0])];
+        let plan = Plan::closure(2, &leading).with_leading(leading);
+        assert_eq!(plan.indices(), [index(&[0, 0]), index(&[1, 0])]);
+        assert_eq!((plan.len(), plan.leading_component(), plan.linear_components()), (3, Some(2), 3));
     }
 
     #[test]

@@ -7,6 +7,13 @@
 //! ```text
 //! D_i (s_k Π z_β) = s_{k+1} z_{e_i} Π z_β + s_k Σ z_{β+e_i} Π' z_β
 //! ```
+//!
+//! The leading part Σ_k c_k ∂^α_k of a plan acts the same way on both sides, but for the terms of
+//! Faà di Bruno that are not linear in z:
+//!
+//! ```text
+//! y_L = s_1 z_L + Σ_k c_k (y_α_k - s_1 z_α_k)
+//! ```
 
 use crate::plan::Plan;
 
@@ -21,14 +28,18 @@ pub(crate) enum Bank {
     Adjoint,
     /// Adjoints of the tangents of the result's jets.
     TangentAdjoint,
+    /// Coefficients c_k of the leading part: one number per point.
+    Coefficient,
+    /// Their tangents along the direction.
+    CoefficientTangent,
 }
 
-/// A component of a jet in one of the banks.
+/// A component of a jet in one of the banks, or a coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Factor {
     /// The bank.
     pub bank: Bank,
-    /// Number of the component in the plan.
+    /// Number of the component in the plan, or k of a coefficient.
     pub component: usize,
 }
 
@@ -59,6 +70,8 @@ pub(crate) struct ActivationTables {
     pub source: Vec<Polynomial>,
     /// `reverse` and `source` at once.
     pub joint: Vec<Polynomial>,
+    /// Adjoint of each coefficient c_k of the leading part, from the adjoint λ of y.
+    pub coefficient: Vec<Polynomial>,
     /// Highest order of s that occurs in any table.
     pub highest_order: usize,
 }
@@ -72,6 +85,7 @@ impl ActivationTables {
         let source = adjoint_tables(plan.len(), &tangent, Bank::TangentAdjoint);
         let joint =
             reverse.iter().zip(&source).map(|(a, b)| collect([a.clone(), b.clone()].concat())).collect();
+        let coefficient = (0..plan.leading().len()).map(|k| coefficient_table(plan, k)).collect();
         let highest_order = [&forward, &tangent, &reverse, &source]
             .into_iter()
             .flatten()
@@ -79,7 +93,7 @@ impl ActivationTables {
             .map(|monomial| monomial.order)
             .max()
             .unwrap_or(0);
-        Self { forward, tangent, reverse, source, joint, highest_order }
+        Self { forward, tangent, reverse, source, joint, coefficient, highest_order }
     }
 }
 
@@ -87,14 +101,56 @@ fn argument(component: usize) -> Factor {
     Factor { bank: Bank::Argument, component }
 }
 
-/// y_α for every α of the plan, each from a predecessor α - e_i.
+/// y_α for every α of the plan, then y_L if there is a leading part.
 fn forward_tables(plan: &Plan) -> Vec<Polynomial> {
+    let mut tables = derivative_tables(plan);
+    if let Some(leading) = plan.leading_component() {
+        let mut sum = vec![Monomial { order: 1, coefficient: 1.0, factors: vec![argument(leading)] }];
+        for k in 0..plan.leading().len() {
+            for mut monomial in nonlinear_part(plan, k) {
+                monomial.factors.push(Factor { bank: Bank::Coefficient, component: k });
+                sum.push(monomial);
+            }
+        }
+        tables.push(collect(sum));
+    }
+    tables
+}
+
+/// y_α for every multi-index α, each from a predecessor α - e_i.
+fn derivative_tables(plan: &Plan) -> Vec<Polynomial> {
     let mut tables: Vec<Polynomial> = vec![vec![Monomial { order: 0, coefficient: 1.0, factors: vec![] }]];
-    for component in 1..plan.len() {
+    for component in 1..plan.indices().len() {
         let (predecessor, input) = plan.predecessor(component);
         tables.push(coordinate_derivative(plan, &tables[predecessor], input));
     }
     tables
+}
+
+/// y_α - s_1 z_α for the derivative α = α_k of the leading part: it has no derivatives of z but those
+/// below α, which the plan carries.
+fn nonlinear_part(plan: &Plan, k: usize) -> Polynomial {
+    let alpha = &plan.leading()[k];
+    let below = Plan::closure(plan.inputs(), std::slice::from_ref(alpha));
+    let whole = derivative_tables(&below).pop().expect("the highest derivative comes last");
+    let carried = |component: usize| plan.component(&below.indices()[component]);
+    let renamed = whole.into_iter().filter_map(|mut monomial| {
+        for factor in &mut monomial.factors {
+            factor.component = carried(factor.component)?;
+        }
+        Some(monomial)
+    });
+    renamed.collect()
+}
+
+/// Σ λ_L ∂y_L/∂c_k.
+fn coefficient_table(plan: &Plan, k: usize) -> Polynomial {
+    let leading = plan.leading_component().expect("there is a leading part");
+    let mut table = nonlinear_part(plan, k);
+    for monomial in &mut table {
+        monomial.factors.push(Factor { bank: Bank::Adjoint, component: leading });
+    }
+    collect(table)
 }
 
 /// D_i of a polynomial in the jets of z.
@@ -115,18 +171,21 @@ fn coordinate_derivative(plan: &Plan, polynomial: &Polynomial, input: usize) -> 
     collect(result)
 }
 
-/// The derivative along a direction: z -> z + ε ż.
+/// The derivative along a direction: z -> z + ε ż, c -> c + ε ċ.
 fn dot(polynomial: &Polynomial) -> Polynomial {
-    let tangent = |component| Factor { bank: Bank::Tangent, component };
     let mut result = vec![];
     for monomial in polynomial {
         let mut chain = monomial.clone();
         chain.order += 1;
-        chain.factors.push(tangent(0));
+        chain.factors.push(Factor { bank: Bank::Tangent, component: 0 });
         result.push(chain);
         for place in 0..monomial.factors.len() {
             let mut term = monomial.clone();
-            term.factors[place] = tangent(term.factors[place].component);
+            let factor = &mut term.factors[place];
+            factor.bank = match factor.bank {
+                Bank::Coefficient => Bank::CoefficientTangent,
+                _ => Bank::Tangent,
+            };
             result.push(term);
         }
     }
@@ -200,23 +259,41 @@ mod tests {
     fn second_derivative_and_its_tangent_are_faa_di_bruno() {
         let plan = Plan::closure(1, &[MultiIndex::zero(1).plus(0).plus(0)]);
         let tables = ActivationTables::new(&plan);
-        let show = |p: &Polynomial| {
-            p.iter()
-                .map(|m| {
-                    let factors: Vec<_> = m
-                        .factors
-                        .iter()
-                        .map(|f| {
-                            format!("{}{}", if f.bank == Bank::Argument { "z" } else { "d" }, f.component)
-                        })
-                        .collect();
-                    format!("{}*s{}*{}", m.coefficient, m.order, factors.join("*"))
-                })
-                .collect::<Vec<_>>()
-                .join(" + ")
-        };
         assert_eq!(show(&tables.forward[2]), "1*s1*z2 + 1*s2*z1*z1");
         assert_eq!(show(&tables.tangent[2]), "1*s1*d2 + 2*s2*z1*d1 + 1*s2*z2*d0 + 1*s3*z1*z1*d0");
         assert_eq!(tables.highest_order, 4);
+    }
+
+    /// With L = c_0 ∂_t + c_1 ∂_xx: a_L = s1 z_L + c_1 s2 z_x^2, whose derivative by c_1 is s2 z_x^2.
+    #[test]
+    fn leading_part_is_linear_but_for_the_square_of_the_slope() {
+        let index = |orders: [u8; 2]| MultiIndex::from(orders.to_vec());
+        let leading = vec![index([0, 1]), index([2, 0])];
+        let plan = Plan::closure(2, &leading).with_leading(leading);
+        let tables = ActivationTables::new(&plan);
+        assert_eq!(show(&tables.forward[2]), "1*s1*z2 + 1*s2*z1*z1*c1");
+        assert_eq!(
+            show(&tables.tangent[2]),
+            "1*s1*d2 + 1*s2*z1*z1*e1 + 2*s2*z1*d1*c1 + 1*s2*z2*d0 + 1*s3*z1*z1*d0*c1"
+        );
+        assert_eq!(show(&tables.coefficient[0]), "");
+        assert_eq!(show(&tables.coefficient[1]), "1*s2*z1*z1*l2");
+    }
+
+    fn show(polynomial: &Polynomial) -> String {
+        let letter = |bank| match bank {
+            Bank::Argument => "z",
+            Bank::Tangent => "d",
+            Bank::Adjoint => "l",
+            Bank::TangentAdjoint => "m",
+            Bank::Coefficient => "c",
+            Bank::CoefficientTangent => "e",
+        };
+        let monomial = |m: &Monomial| {
+            let factors: Vec<_> =
+                m.factors.iter().map(|f| format!("{}{}", letter(f.bank), f.component)).collect();
+            format!("{}*s{}*{}", m.coefficient, m.order, factors.join("*"))
+        };
+        polynomial.iter().map(monomial).collect::<Vec<_>>().join(" + ")
     }
 }

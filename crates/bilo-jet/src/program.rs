@@ -1,6 +1,7 @@
 //! From expressions to plain data that a device can run: which derivatives each network carries,
 //! and the tapes between its outputs and the losses.
 
+use crate::leading::Leading;
 use crate::network::Network;
 use crate::plan::Plan;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Symbol, Tape};
@@ -48,6 +49,17 @@ pub struct Carrier {
     pub inputs: Tape,
     /// Which unknown each parameter input is.
     pub parameters: Vec<usize>,
+    /// Where the coefficients of the plan's leading part come from.
+    pub leading: Option<LeadingProgram>,
+}
+
+/// The coefficients c_k of a plan's leading part.
+#[derive(Clone, Debug)]
+pub struct LeadingProgram {
+    /// From the columns and the unknowns: c_k; then ∂c_k/∂η_j by k.
+    pub coefficients: Tape,
+    /// Whether any of them depends on an unknown.
+    pub moving: bool,
 }
 
 /// A component of an output of a network, as tapes see it.
@@ -136,9 +148,38 @@ impl std::error::Error for ProgramError {}
 pub(crate) const MAX_DERIVATIVE: usize = 6;
 
 impl ResidualProgram {
-    /// Compiles residuals that all live at the same points.
+    /// Compiles residuals that all live at the same points. Highest derivatives that occur in one
+    /// linear combination only are carried as such: the leading part of a network's plan.
     pub fn new(graph: &mut Graph, operator: &Operator, residuals: &[Expr]) -> Result<Self, ProgramError> {
-        let frame = Frame::new(graph, operator, residuals)?;
+        let mut residuals = residuals.to_vec();
+        let mut leading = vec![];
+        for bound in &operator.networks {
+            let found = Leading::find(graph, operator, bound, &residuals)?;
+            if let Some(found) = &found {
+                found.rewrite(graph, bound, &mut residuals);
+            }
+            leading.push(found);
+        }
+        let frame = Frame::new(graph, operator, &residuals, &leading)?;
+        Self::compile(graph, operator, &residuals, frame)
+    }
+
+    /// The same with every derivative carried by itself, so that each is a slot of the tapes.
+    pub fn expanded(
+        graph: &mut Graph,
+        operator: &Operator,
+        residuals: &[Expr],
+    ) -> Result<Self, ProgramError> {
+        let frame = Frame::new(graph, operator, residuals, &[])?;
+        Self::compile(graph, operator, residuals, frame)
+    }
+
+    fn compile(
+        graph: &mut Graph,
+        operator: &Operator,
+        residuals: &[Expr],
+        frame: Frame,
+    ) -> Result<Self, ProgramError> {
         let slots = frame.leaves[..frame.slots.len()].to_vec();
         let unknowns: Vec<Leaf> = operator.unknowns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
         let by_slot = partials(graph, residuals, &slots);
@@ -178,7 +219,7 @@ impl ResidualProgram {
 impl DensityProgram {
     /// Compiles a density.
     pub fn new(graph: &mut Graph, operator: &Operator, density: Expr) -> Result<Self, ProgramError> {
-        let frame = Frame::new(graph, operator, &[density])?;
+        let frame = Frame::new(graph, operator, &[density], &[])?;
         let density = frame.compile(graph, &[density], &[])?;
         Ok(Self { frame, density })
     }
@@ -195,7 +236,7 @@ impl FieldProgram {
                 directions.push(unknown);
             }
         }
-        let frame = Frame::new(graph, operator, values)?;
+        let frame = Frame::new(graph, operator, values, &[])?;
         let mut inputs = frame.leaves.clone();
         for &unknown in &directions {
             for slot in &frame.slots {
@@ -208,7 +249,13 @@ impl FieldProgram {
 }
 
 impl Frame {
-    fn new(graph: &mut Graph, operator: &Operator, expressions: &[Expr]) -> Result<Self, ProgramError> {
+    /// `leading` has the leading part of each network, or is empty if there are none.
+    fn new(
+        graph: &mut Graph,
+        operator: &Operator,
+        expressions: &[Expr],
+        leading: &[Option<Leading>],
+    ) -> Result<Self, ProgramError> {
         let leaves = graph.leaves(expressions);
         let mut frame = Self {
             carriers: vec![],
@@ -221,19 +268,30 @@ impl Frame {
         let mut offset = 0;
         for (number, bound) in operator.networks.iter().enumerate() {
             let coordinates = bound.network.spec().coordinates;
-            let plan = Plan::closure(coordinates, &wanted(bound, &leaves)?);
+            let leading = leading.get(number).and_then(Option::as_ref);
+            let mut wanted = wanted(bound, &leaves)?;
+            wanted.extend(leading.iter().flat_map(|leading| leading.indices.iter().cloned()));
+            let mut plan = Plan::closure(coordinates, &wanted);
+            if let Some(leading) = leading {
+                plan = plan.with_leading(leading.indices.clone());
+            }
             for (output, &function) in bound.outputs.iter().enumerate() {
                 for (component, index) in plan.indices().iter().enumerate() {
                     frame.slots.push(Slot { network: number, output, component });
                     frame.leaves.push(Leaf::Derivative(function, padded(index, bound)));
                 }
+                if let (Some(leading), Some(component)) = (leading, plan.leading_component()) {
+                    frame.slots.push(Slot { network: number, output, component });
+                    frame.leaves.push(Leaf::Symbol(leading.symbols[output]));
+                }
             }
+            let leading = leading.map(|leading| leading.program(graph, operator)).transpose()?;
             let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
             let inputs: Vec<Expr> = inputs.into_iter().map(|input| graph.expand_definitions(input)).collect();
             let columns: Vec<Leaf> = operator.columns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
             let inputs = Tape::compile(graph, &inputs, &columns).map_err(ProgramError::Unbound)?;
             let (network, parameters) = (bound.network.clone(), bound.parameters.clone());
-            frame.carriers.push(Carrier { network, plan, offset, inputs, parameters });
+            frame.carriers.push(Carrier { network, plan, offset, inputs, parameters, leading });
             offset += bound.network.weights();
         }
         frame
@@ -276,14 +334,14 @@ fn product(graph: &mut Graph, symbol: Symbol, expression: Expr) -> Expr {
 }
 
 /// A multi-index over the coordinates, made one over all inputs.
-fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
+pub(crate) fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
     let mut orders = index.as_slice().to_vec();
     orders.resize(orders.len() + bound.network.spec().parameters, 0);
     MultiIndex::from(orders)
 }
 
 /// The derivatives with respect to coordinates that leaves ask of a network.
-fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
+pub(crate) fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
     let coordinates = bound.network.spec().coordinates;
     let mut result = vec![];
     for leaf in leaves {

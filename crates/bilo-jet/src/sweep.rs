@@ -14,8 +14,10 @@
 //! whole affine map is one product of the two buffers.
 
 mod blend;
+mod leading;
 mod weights;
 
+use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;
 
 use crate::activation::{JetActivation, Jets};
@@ -34,6 +36,10 @@ pub(crate) struct JetNetwork<T> {
     /// The nonlinearity of each node that has one.
     activations: Vec<Option<JetActivation<T>>>,
     product_rule: Vec<(usize, usize, usize, T)>,
+    /// Whether each node has neither tangent nor adjoint.
+    fixed: Vec<bool>,
+    /// Whether the coefficients of the plan's leading part depend on unknowns.
+    moving: bool,
 }
 
 /// Buffers of one node for one tile.
@@ -50,10 +56,14 @@ pub(crate) struct Workspace<T> {
     points: usize,
     directions: usize,
     nodes: Vec<Buffers<T>>,
+    leading: LeadingColumns<T>,
+    leading_adjoints: LeadingAdjoints<T>,
 }
 
 impl<T: Scalar> JetNetwork<T> {
-    pub(crate) fn new(network: Network, plan: Plan, simd: Simd) -> Self {
+    /// `moving` tells whether the coefficients of the plan's leading part depend on unknowns; those of
+    /// its first derivatives must not.
+    pub(crate) fn new(network: Network, plan: Plan, moving: bool, simd: Simd) -> Self {
         let activations = network
             .nodes()
             .iter()
@@ -65,11 +75,21 @@ impl<T: Scalar> JetNetwork<T> {
         let product_rule =
             plan.product_rule().into_iter().map(|(a, b, c, k)| (a, b, c, T::cast(k))).collect();
         let frozen = network.frozen().iter().map(|&value| T::cast(value)).collect();
-        Self { network, plan, frozen, activations, product_rule }
+        // Even frozen features move with the leading part's coefficients; the coordinates do not.
+        let fixed = network
+            .nodes()
+            .iter()
+            .map(|node| node.fixed && (!moving || node.operation == Operation::Coordinates))
+            .collect();
+        Self { network, plan, frozen, activations, product_rule, fixed, moving }
     }
 
     pub(crate) fn network(&self) -> &Network {
         &self.network
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Numbers of all buffers per point of a tile, for choosing the size of tiles.
@@ -83,13 +103,14 @@ impl<T: Scalar> JetNetwork<T> {
             .network
             .nodes()
             .iter()
-            .map(|node| {
+            .enumerate()
+            .map(|(number, node)| {
                 let plane = points * node.width;
                 let full = plane * self.plan.len() * (1 + directions);
                 let zeros = |length| vec![T::default(); length];
                 Buffers {
                     forward: zeros(full),
-                    adjoint: zeros(if node.fixed { 0 } else { full }),
+                    adjoint: zeros(if self.fixed[number] { 0 } else { full }),
                     aux: zeros(match node.operation {
                         Operation::Activate { .. } => plane,
                         _ => 0,
@@ -97,7 +118,8 @@ impl<T: Scalar> JetNetwork<T> {
                 }
             })
             .collect();
-        Workspace { points, directions, nodes }
+        let (leading, leading_adjoints) = self.leading_buffers(points, directions);
+        Workspace { points, directions, nodes, leading, leading_adjoints }
     }
 
     fn width(&self, node: usize) -> usize {
@@ -106,11 +128,10 @@ impl<T: Scalar> JetNetwork<T> {
 
     /// Components of a node that can be nonzero: (jets, tangents).
     fn live(&self, node: usize) -> (usize, usize) {
-        let node = &self.network.nodes()[node];
-        match node.operation {
+        match self.network.nodes()[node].operation {
             Operation::Coordinates => (self.plan.linear_components(), 0),
             Operation::Parameters => (1, 1),
-            _ if node.fixed => (self.plan.len(), 0),
+            _ if self.fixed[node] => (self.plan.len(), 0),
             _ => (self.plan.len(), self.plan.len()),
         }
     }
@@ -211,7 +232,7 @@ impl<T: Scalar> JetNetwork<T> {
     pub(crate) fn forward_tangents(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
         let groups = 1..1 + work.directions;
         for node in 0..self.network.nodes().len() {
-            if !self.network.nodes()[node].fixed {
+            if !self.fixed[node] {
                 self.forward_node(weights, work, node, groups.clone());
             }
         }
@@ -219,6 +240,7 @@ impl<T: Scalar> JetNetwork<T> {
 
     /// Adjoints λ_q of all nodes for every direction, from seeds at the output.
     pub(crate) fn reverse_directions(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
+        work.leading_adjoints.clear();
         self.reverse_nodes(weights, work, 1..1 + work.directions, false);
     }
 
@@ -235,7 +257,8 @@ impl<T: Scalar> JetNetwork<T> {
         groups: std::ops::Range<usize>,
     ) {
         let (points, components) = (work.points, self.plan.len());
-        let (before, rest) = work.nodes.split_at_mut(node);
+        let Workspace { nodes, leading, .. } = work;
+        let (before, rest) = nodes.split_at_mut(node);
         let target = &mut rest[0];
         let plane = points * self.width(node);
         let group_size = components * plane;
@@ -256,7 +279,8 @@ impl<T: Scalar> JetNetwork<T> {
                 for group in groups {
                     let (jets, tangents) = target.forward.split_at_mut(group_size);
                     if group == 0 {
-                        activation.forward(&argument[..group_size], jets, &mut target.aux);
+                        let coefficients = leading.along(points, None);
+                        activation.forward(&argument[..group_size], coefficients, jets, &mut target.aux);
                         continue;
                     }
                     let place = group * group_size;
@@ -267,6 +291,7 @@ impl<T: Scalar> JetNetwork<T> {
                         tangent_adjoint: &[],
                         value: &jets[..plane],
                         aux: &target.aux,
+                        coefficients: leading.along(points, Some(group)),
                     };
                     activation.tangent(bank, &mut tangents[place - group_size..place]);
                 }
@@ -340,7 +365,7 @@ impl<T: Scalar> JetNetwork<T> {
     ) {
         let mut written = vec![false; work.nodes.len()];
         for node in (0..work.nodes.len()).rev() {
-            if !self.network.nodes()[node].fixed {
+            if !self.fixed[node] {
                 self.reverse_node(weights, work, node, groups.clone(), tangents, &mut written);
             }
         }
@@ -356,13 +381,14 @@ impl<T: Scalar> JetNetwork<T> {
         written: &mut [bool],
     ) {
         let (points, components, directions) = (work.points, self.plan.len(), work.directions);
-        let (before, rest) = work.nodes.split_at_mut(node);
+        let Workspace { nodes, leading, leading_adjoints, .. } = work;
+        let (before, rest) = nodes.split_at_mut(node);
         let target = &rest[0];
         let group_size = components * points * self.width(node);
         match &self.network.nodes()[node].operation {
             Operation::Coordinates | Operation::Parameters => {}
             Operation::Affine { sources, .. } => {
-                for source in sources.iter().filter(|source| !self.network.nodes()[source.node].fixed) {
+                for source in sources.iter().filter(|source| !self.fixed[source.node]) {
                     for group in groups.clone() {
                         let adjoint = &target.adjoint[group * group_size..(group + 1) * group_size];
                         self.affine_reverse(
@@ -391,7 +417,11 @@ impl<T: Scalar> JetNetwork<T> {
                         tangent_adjoint: &[],
                         value: &target.forward[..plane],
                         aux: &target.aux,
+                        coefficients: leading.along(points, None),
                     };
+                    if self.moving && group > 0 {
+                        leading_adjoints.add(activation, bank, group);
+                    }
                     let result = &mut below.adjoint[place..place + group_size];
                     if !tangents || directions == 0 {
                         activation.reverse(bank, result, written[*source]);
@@ -401,6 +431,7 @@ impl<T: Scalar> JetNetwork<T> {
                         let place = direction * group_size;
                         bank.tangent = &below.forward[place..place + group_size];
                         bank.tangent_adjoint = &target.adjoint[place..place + group_size];
+                        bank.coefficients = leading.along(points, Some(direction));
                         match direction {
                             1 => activation.reverse_with_source(bank, result, written[*source]),
                             _ => activation.source(bank, result),

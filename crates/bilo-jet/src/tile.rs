@@ -1,7 +1,7 @@
 //! What happens to one tile of points: network forward, tape, network back.
 
 use crate::device::ResidualWeights;
-use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram, Slot};
+use crate::program::{DensityProgram, FieldProgram, Frame, LeadingProgram, ResidualProgram, Slot};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use crate::sweep::{JetNetwork, Weights, Workspace};
@@ -17,6 +17,7 @@ const MAX_POINTS: usize = 255;
 pub(crate) struct Points<T> {
     networks: Vec<JetNetwork<T>>,
     parameters: Vec<Vec<usize>>,
+    leading: Vec<Option<LeadingProgram>>,
     offsets: Vec<usize>,
     slots: Vec<Slot>,
     unknowns: usize,
@@ -39,6 +40,8 @@ pub(crate) struct TileRunner<T> {
     seeds: Vec<T>,
     first: Scratch<T>,
     second: Scratch<T>,
+    /// Coefficients of each network's leading part.
+    leading: Vec<Scratch<T>>,
     /// The last tile may be short: its columns, filled up by repeating the last point.
     columns: Vec<Vec<T>>,
 }
@@ -74,7 +77,10 @@ impl<T: Scalar> Points<T> {
         let networks: Vec<JetNetwork<T>> = frame
             .carriers
             .iter()
-            .map(|carrier| JetNetwork::new(carrier.network.clone(), carrier.plan.clone(), simd))
+            .map(|carrier| {
+                let moving = carrier.leading.as_ref().is_some_and(|leading| leading.moving);
+                JetNetwork::new(carrier.network.clone(), carrier.plan.clone(), moving, simd)
+            })
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
         let fitting = TILE_BYTES / (per_point * size_of::<T>()).max(1);
@@ -82,6 +88,7 @@ impl<T: Scalar> Points<T> {
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
+            leading: frame.carriers.iter().map(|carrier| carrier.leading.clone()).collect(),
             offsets: frame.carriers.iter().map(|carrier| carrier.offset).collect(),
             slots: frame.slots.clone(),
             unknowns: frame.unknowns,
@@ -115,6 +122,7 @@ impl<T: Scalar> Points<T> {
             seeds: zeros(self.directions * (1 + self.unknowns)),
             first: Scratch::new(),
             second: Scratch::new(),
+            leading: self.networks.iter().map(|_| Scratch::new()).collect(),
             columns: vec![zeros(1); self.columns.len()],
         }
     }
@@ -138,6 +146,12 @@ impl<T: Scalar> Points<T> {
     fn forward(&self, tile: usize, weights: &[Weights<T>], unknowns: &[T], runner: &mut TileRunner<T>) {
         let (start, real) = self.range(tile);
         let filled = move |column: &[T], place: usize| column[start + place.min(real - 1)];
+        for (target, column) in runner.columns.iter_mut().zip(&self.columns) {
+            for (place, value) in target.iter_mut().enumerate() {
+                *value = filled(column, place);
+            }
+        }
+        self.set_leading(unknowns, runner);
         for (number, network) in self.networks.iter().enumerate() {
             let work = &mut runner.work[number];
             for (input, column) in self.inputs[number].iter().enumerate() {
@@ -148,12 +162,35 @@ impl<T: Scalar> Points<T> {
             network.set_parameters(work, &parameters);
             network.forward(&weights[number], work);
         }
-        for (target, column) in runner.columns.iter_mut().zip(&self.columns) {
-            for (place, value) in target.iter_mut().enumerate() {
-                *value = filled(column, place);
+        self.read_slots(runner, 0);
+    }
+
+    /// Evaluates the coefficients of the leading parts at the tile's points.
+    fn set_leading(&self, unknowns: &[T], runner: &mut TileRunner<T>) {
+        let inputs = self.tape_inputs(&[], &runner.columns, unknowns);
+        for (number, network) in self.networks.iter().enumerate() {
+            let Some(LeadingProgram { coefficients, .. }) = &self.leading[number] else { continue };
+            let scratch = &mut runner.leading[number];
+            coefficients.eval(&inputs, self.tile, scratch);
+            for k in 0..network.plan().leading().len() {
+                network.set_coefficient(&mut runner.work[number], k, scratch.output(coefficients, k));
             }
         }
-        self.read_slots(runner, 0);
+    }
+
+    /// ∂c_k/∂η_j of every coefficient k of a network's leading part, if any of them moves.
+    fn leading_slopes<'a>(
+        &'a self,
+        scratch: &'a [Scratch<T>],
+        network: usize,
+        unknown: usize,
+    ) -> impl Iterator<Item = (usize, &'a [T])> {
+        let moving = self.leading[network].as_ref().filter(|leading| leading.moving);
+        moving.into_iter().flat_map(move |LeadingProgram { coefficients, .. }| {
+            let count = self.networks[network].plan().leading().len();
+            (0..count)
+                .map(move |k| (k, scratch[network].output(coefficients, count + k * self.unknowns + unknown)))
+        })
     }
 
     /// The weights of every network, ready for the sweeps.
@@ -202,7 +239,26 @@ impl<T: Scalar> Points<T> {
         }
     }
 
-    /// Adjoint of an unknown at every point of the tile, through all networks.
+    /// Adds the adjoint of an unknown through the coefficients of all leading parts.
+    fn add_leading_adjoint(
+        &self,
+        work: &[Workspace<T>],
+        scratch: &[Scratch<T>],
+        group: usize,
+        unknown: usize,
+        target: &mut [T],
+    ) {
+        for (number, network) in self.networks.iter().enumerate() {
+            for (k, slope) in self.leading_slopes(scratch, number, unknown) {
+                let adjoint = network.coefficient_adjoint(&work[number], group, k);
+                for ((target, &adjoint), &slope) in target.iter_mut().zip(adjoint).zip(slope) {
+                    *target += adjoint * slope;
+                }
+            }
+        }
+    }
+
+    /// Adjoint of an unknown at every point of the tile, through the inputs of all networks.
     fn add_unknown_adjoint(&self, work: &[Workspace<T>], group: usize, unknown: usize, target: &mut [T]) {
         for (number, network) in self.networks.iter().enumerate() {
             if let Some(input) = self.parameters[number].iter().position(|&parameter| parameter == unknown) {
@@ -233,7 +289,7 @@ impl<T: Scalar> Points<T> {
 }
 
 /// The largest odd multiple of 3 up to a number (at least 3). Dense products are fastest in multiples
-/// of 6 rows, which any even number of components makes of it; and being odd keeps the planes of a
+/// of 6 rows, which an even number of components makes of it; and being odd keeps the planes of a
 /// jet, a power of two of bytes per point, from falling onto the same places of the nearest cache.
 fn odd_multiple_of_three(most: usize) -> usize {
     most.saturating_sub(3) / 6 * 6 + 3
@@ -308,6 +364,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
             let (q, unknown) = (number / points.unknowns, number % points.unknowns);
             column.copy_from_slice(runner.first.output(tape, explicit + number));
             points.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
+            points.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
         }
     }
 
@@ -341,11 +398,22 @@ impl<T: Scalar> ResidualTask<'_, T> {
         let (q_count, n) = (program.residuals, points.tile);
         let v = &runner.seeds[q_count * n..];
         for (number, network) in points.networks.iter().enumerate() {
+            let work = &mut runner.work[number];
             for q in 0..q_count {
-                for (input, unknown) in points.parameters[number].iter().enumerate() {
-                    let start = (q * points.unknowns + unknown) * n;
-                    let values = v[start..start + n].iter().copied();
-                    network.set_direction(&mut runner.work[number], 1 + q, input, values);
+                let along = |unknown: usize| &v[(q * points.unknowns + unknown) * n..][..n];
+                for (input, &unknown) in points.parameters[number].iter().enumerate() {
+                    network.set_direction(work, 1 + q, input, along(unknown).iter().copied());
+                }
+                for k in 0..network.plan().leading().len() {
+                    network.coefficient_tangent(work, 1 + q, k).fill(T::default());
+                }
+                for unknown in 0..points.unknowns {
+                    for (k, slope) in points.leading_slopes(&runner.leading, number, unknown) {
+                        let tangent = network.coefficient_tangent(work, 1 + q, k);
+                        for ((tangent, &v), &slope) in tangent.iter_mut().zip(along(unknown)).zip(slope) {
+                            *tangent += v * slope;
+                        }
+                    }
                 }
             }
         }

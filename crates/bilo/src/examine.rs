@@ -48,7 +48,7 @@ impl Examination {
             lines.push(format!("{}: 0 = {}", equation.name, names.graph.display(residual)));
             let columns = equation.points.columns(problem, seed_for(0, Purpose::EquationPoints, number))?;
             let graph = &mut operator.names.graph;
-            let program = ResidualProgram::new(graph, &operator.operator, &[operator.residuals[number]])
+            let program = ResidualProgram::expanded(graph, &operator.operator, &[operator.residuals[number]])
                 .map_err(|error| program_error(graph, &error, &equation.residual.origin))?;
             lines.push(format!(
                 "    {}; the network carries {}",

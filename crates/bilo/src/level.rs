@@ -46,12 +46,14 @@ impl Lower {
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
             let graph = &mut operator.names.graph;
-            let program = ResidualProgram::new(graph, &operator.operator, &residuals).map_err(|error| {
-                program_error(graph, &error, &problem.equations[members[0]].residual.origin)
-            })?;
+            let origin = &problem.equations[members[0]].residual.origin;
+            let program = ResidualProgram::new(graph, &operator.operator, &residuals)
+                .map_err(|error| program_error(graph, &error, origin))?;
+            let expanded = ResidualProgram::expanded(graph, &operator.operator, &residuals)
+                .map_err(|error| program_error(graph, &error, origin))?;
             let columns = points.columns(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
-            require_finite(problem, &equations, &program, &columns)?;
+            require_finite(problem, &equations, &expanded, &columns)?;
             let id = device.load_residual(program, columns);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };

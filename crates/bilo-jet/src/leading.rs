@@ -1,0 +1,202 @@
+//! Finds the leading part of a residual: the highest derivatives of a network, where they occur in one
+//! linear combination only. For u_t - D u_xx - ρ u (1-u) = 0 that is u_t - D u_xx.
+
+use crate::activation::MAX_LEADING;
+use crate::plan::Plan;
+use crate::program::{BoundNetwork, LeadingProgram, Operator, ProgramError, padded, wanted};
+use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol, Tape};
+use std::collections::BTreeMap;
+
+/// The leading part Σ_k c_k ∂^α_k of one network, as it stands in one residual.
+#[derive(Clone, Debug)]
+pub(crate) struct Leading {
+    /// α_k.
+    pub(crate) indices: Vec<MultiIndex>,
+    /// Stands for the leading part of each output of the network; the residual has only that of one.
+    pub(crate) symbols: Vec<Symbol>,
+    /// c_k: expressions of columns and unknowns.
+    coefficients: Vec<Expr>,
+    residual: usize,
+    output: usize,
+}
+
+/// A highest derivative that occurs linearly, in one residual and for one output.
+struct Candidate {
+    index: MultiIndex,
+    coefficient: Expr,
+    residual: usize,
+    output: usize,
+}
+
+impl Leading {
+    /// The leading part of a network if at least two derivatives can be carried as one.
+    pub(crate) fn find(
+        graph: &mut Graph,
+        operator: &Operator,
+        bound: &BoundNetwork,
+        residuals: &[Expr],
+    ) -> Result<Option<Self>, ProgramError> {
+        // The product of two jets, which gates are made of, has no such rule.
+        if bound.network.spec().modified {
+            return Ok(None);
+        }
+        let wanted = wanted(bound, &graph.leaves(residuals))?;
+        let plan = Plan::closure(bound.network.spec().coordinates, &wanted);
+        let highest =
+            plan.indices().iter().filter(|index| index.order() > 0 && !plan.is_below_another(index));
+        let candidates: Vec<Candidate> =
+            highest.filter_map(|index| candidate(graph, operator, bound, residuals, index)).collect();
+        let Some(first) = candidates.first() else { return Ok(None) };
+        let (residual, output) = (first.residual, first.output);
+        let chosen: Vec<Candidate> = candidates
+            .into_iter()
+            .filter(|candidate| (candidate.residual, candidate.output) == (residual, output))
+            .take(MAX_LEADING)
+            .collect();
+        if chosen.len() < 2 {
+            return Ok(None);
+        }
+        let names = bound
+            .outputs
+            .iter()
+            .map(|&function| format!("leading part of {}", graph.function_name(function)));
+        let names: Vec<String> = names.collect();
+        Ok(Some(Self {
+            indices: chosen.iter().map(|candidate| candidate.index.clone()).collect(),
+            symbols: names.iter().map(|name| graph.symbol(name)).collect(),
+            coefficients: chosen.iter().map(|candidate| candidate.coefficient).collect(),
+            residual,
+            output,
+        }))
+    }
+
+    /// Writes the leading part's symbol into the residual in place of its derivatives.
+    pub(crate) fn rewrite(&self, graph: &mut Graph, bound: &BoundNetwork, residuals: &mut [Expr]) {
+        let zero = graph.constant(0.0);
+        let none: BTreeMap<Leaf, Expr> =
+            self.indices.iter().map(|index| (leaf(bound, self.output, index), zero)).collect();
+        let rest = graph.substitute(residuals[self.residual], &none);
+        let leading = graph.leaf(self.symbols[self.output]);
+        residuals[self.residual] = graph.add(rest, leading);
+    }
+
+    /// The tape of the coefficients and their derivatives by the unknowns.
+    pub(crate) fn program(
+        &self,
+        graph: &mut Graph,
+        operator: &Operator,
+    ) -> Result<LeadingProgram, ProgramError> {
+        let unknowns: Vec<Leaf> = operator.unknowns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
+        let mut outputs = self.coefficients.clone();
+        for &coefficient in &self.coefficients {
+            outputs.extend(unknowns.iter().map(|unknown| graph.partial(coefficient, unknown)));
+        }
+        let slopes = &outputs[self.coefficients.len()..];
+        let moving = slopes.iter().any(|&slope| graph.as_constant(slope) != Some(0.0));
+        let columns = operator.columns.iter().map(|&symbol| Leaf::Symbol(symbol));
+        let inputs: Vec<Leaf> = columns.chain(unknowns).collect();
+        let coefficients = Tape::compile(graph, &outputs, &inputs).map_err(ProgramError::Unbound)?;
+        Ok(LeadingProgram { coefficients, moving })
+    }
+}
+
+fn leaf(bound: &BoundNetwork, output: usize, index: &MultiIndex) -> Leaf {
+    Leaf::Derivative(bound.outputs[output], padded(index, bound))
+}
+
+fn candidate(
+    graph: &mut Graph,
+    operator: &Operator,
+    bound: &BoundNetwork,
+    residuals: &[Expr],
+    index: &MultiIndex,
+) -> Option<Candidate> {
+    let mut found = None;
+    for output in 0..bound.outputs.len() {
+        for (residual, &expression) in residuals.iter().enumerate() {
+            let coefficient = graph.partial(expression, &leaf(bound, output, index));
+            if graph.as_constant(coefficient) == Some(0.0) {
+                continue;
+            }
+            if found.is_some() {
+                return None;
+            }
+            found = Some(Candidate { index: index.clone(), coefficient, residual, output });
+        }
+    }
+    let found = found?;
+    let leaves = graph.leaves(&[found.coefficient]);
+    let linear = leaves.iter().all(|leaf| matches!(leaf, Leaf::Symbol(_)));
+    // The leading part of a coordinate is the coefficient of its first derivative; it stays put, so
+    // that coordinates need neither tangents nor adjoints.
+    let moves = |leaf: &Leaf| matches!(leaf, Leaf::Symbol(symbol) if operator.unknowns.contains(symbol));
+    (linear && (index.order() > 1 || !leaves.iter().any(moves))).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activation::Activation;
+    use crate::network::{Network, NetworkSpec};
+    use bilo_expr::{Scope, lower, parse};
+
+    /// The leading parts that are found in residuals over u(x, y, t) with the unknown D, as text.
+    fn leading_of(residuals: &[&str], modified: bool) -> Option<Vec<(Vec<u8>, String)>> {
+        let mut graph = Graph::new();
+        let columns = ["x", "y", "t"].map(|name| graph.symbol(name)).to_vec();
+        let unknowns = vec![graph.symbol("D")];
+        let inputs: Vec<Expr> = columns.iter().chain(&unknowns).map(|&symbol| graph.leaf(symbol)).collect();
+        let u = graph.function("u", inputs);
+        let mut scope = Scope::new();
+        for (&symbol, name) in columns.iter().zip(["x", "y", "t"]) {
+            scope.bind(name, graph.leaf(symbol));
+            scope.variable(name, symbol);
+        }
+        scope.bind("D", graph.leaf(unknowns[0]));
+        scope.bind("u", graph.value(u));
+        let residuals: Vec<Expr> = residuals
+            .iter()
+            .map(|text| lower(&parse(text).expect("it parses"), &mut graph, &scope).expect("known names"))
+            .collect();
+        let spec = NetworkSpec {
+            coordinates: 3,
+            parameters: 1,
+            outputs: 1,
+            width: 2,
+            layers: 1,
+            activation: Activation::Tanh,
+            fourier: None,
+            residual: false,
+            modified,
+        };
+        let bound = BoundNetwork { network: Network::new(spec, 0), outputs: vec![u], parameters: vec![0] };
+        let operator = Operator { networks: vec![bound.clone()], columns, unknowns };
+        let found = Leading::find(&mut graph, &operator, &bound, &residuals).expect("a valid case")?;
+        let pairs = found.indices.iter().zip(&found.coefficients);
+        Some(pairs.map(|(i, &c)| (i.as_slice().to_vec(), graph.display(c).to_string())).collect())
+    }
+
+    #[test]
+    fn a_parabolic_equation_has_one() {
+        let found = leading_of(&["u_t - D*(u_xx + u_yy) + u*u_x"], false).expect("a leading part");
+        let indices: Vec<&[u8]> = found.iter().map(|(index, _)| index.as_slice()).collect();
+        assert_eq!(indices, [[0, 0, 1], [2, 0, 0], [0, 2, 0]]);
+        assert_eq!(found[0].1, "1");
+        assert_eq!(found[1].1, "-D");
+    }
+
+    #[test]
+    fn derivatives_that_are_needed_by_themselves_stay_out() {
+        let found = leading_of(&["u_t - u*u_xx - u_yy - x*u_xy"], false).expect("a leading part");
+        let indices: Vec<&[u8]> = found.iter().map(|(index, _)| index.as_slice()).collect();
+        assert_eq!(indices, [[0, 0, 1], [1, 1, 0], [0, 2, 0]], "u_xx has a state as its coefficient");
+        assert_eq!(leading_of(&["u_t - u_xx", "u_t + u_y"], false).map(|found| found.len()), None);
+    }
+
+    #[test]
+    fn none_where_one_derivative_is_left_or_gates_multiply_jets() {
+        assert_eq!(leading_of(&["D*u_xx - u"], false), None);
+        assert_eq!(leading_of(&["u_x + D*u_t"], false), None, "a first derivative must not move");
+        assert_eq!(leading_of(&["u_t - D*u_xx"], true), None);
+    }
+}
