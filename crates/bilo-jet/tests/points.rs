@@ -3,6 +3,7 @@
 use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::*;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// All combinations by nested counting: the slowest way there is.
 fn combinations(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -32,7 +33,14 @@ fn masked(source: PointSource, mask: &[bool]) -> PointSource {
     })
 }
 
+/// The same cases every time: a failure means a change of the code.
+fn config() -> ProptestConfig {
+    ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(config())]
+
     /// Any stretch of any part of a grid, and of the same points stored, to the bit.
     #[test]
     fn a_part_of_a_grid_is_the_rows_that_were_kept(
