@@ -105,8 +105,7 @@ fn load_start(
     Fit::new(problem, operator, device, tables).map(Some)
 }
 
-/// Most points where u_0 is fitted, the paper's number: its values are stored, while the residual holds at all
-/// points of the PDE without that.
+/// Most points where u_0 is fitted, the paper's 51x51: its values are stored, which residuals do without.
 const START_POINTS: usize = 51 * 51;
 
 /// The points of the PDE, or a sample of them: one of each of so many equal stretches.
