@@ -258,3 +258,24 @@ fn ctrl_c_ends_the_run_and_keeps_the_results() {
     assert_eq!(outcome["stop"], "interrupted");
     assert_eq!(outcome, json(&place.read("out/outcome.json")));
 }
+
+/// Peak memory of a short run of a front with collocation points on a grid of n x n, less a part of it.
+fn peak(n: usize, more: &str) -> Option<f64> {
+    let small = "network.width=8 network.layers=1 classical.cells=50 classical.steps=50 train.pretrain-steps=1 \
+                 train.train-steps=1";
+    let grid = format!("equation.front.points.grid.x={n} equation.front.points.grid.t={n}");
+    let set: String =
+        format!("{small} {grid} {more}").split_whitespace().map(|one| format!(" --set {one}")).collect();
+    let said = Place::new().bilo(&format!("run fisher-kpp --json --threads 1{set}")).succeeds();
+    json(&said.stdout)["peak_memory_bytes"].as_f64()
+}
+
+/// From 10 thousand points to half a million. One number per point in single precision would take 1.9 MB;
+/// half of that is room for the allocator.
+#[test]
+fn collocation_points_on_a_grid_take_no_memory() {
+    for recipe in ["train.recipe=paper", "train.recipe=fast train.precision=f64"] {
+        let (Some(few), Some(many)) = (peak(101, recipe), peak(701, recipe)) else { continue };
+        assert!(many - few < 1e6, "{recipe}: {few} bytes for 101x101 points, {many} bytes for 701x701");
+    }
+}

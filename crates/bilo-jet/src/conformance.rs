@@ -4,6 +4,7 @@
 use crate::device::{Device, Precision, ResidualWeights};
 use crate::network::{Network, NetworkSpec};
 use crate::oracle::Subject;
+use crate::points::{Column, PointSource};
 use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Operator, ResidualProgram};
 use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use rand::{RngExt, SeedableRng};
@@ -14,6 +15,10 @@ pub struct Case {
     graph: Graph,
     operator: Operator,
     residuals: Vec<Expr>,
+    points: PointSource,
+    /// As many points of a grid.
+    grid: PointSource,
+    /// The points' coordinates, for the oracle.
     columns: Vec<Vec<f64>>,
     weights: Vec<f64>,
     direction: Vec<f64>,
@@ -96,13 +101,28 @@ impl Case {
             Operator { networks: vec![BoundNetwork { network, outputs, parameters }], columns, unknowns };
         let mut column =
             |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
-        let columns = (0..spec.coordinates).map(|_| column(points)).collect();
+        let columns: Vec<_> = (0..spec.coordinates).map(|_| column(points)).collect();
         let unknowns = column(spec.parameters);
-        Self { graph, operator, residuals, columns, weights, direction, unknowns, terms }
+        let grid = part_of_a_grid(&mut column, spec.coordinates, points);
+        let points = PointSource::stored(columns.clone());
+        Self { graph, operator, residuals, points, grid, columns, weights, direction, unknowns, terms }
     }
 
-    /// Compares a device with the oracle.
+    /// Compares a device with the oracle, at stored points and at points of a grid.
     pub fn check(mut self, device: &mut dyn Device) -> Disagreement {
+        let stored = self.check_points(device);
+        self.points = self.grid.clone();
+        self.columns = self.points.columns(0..self.points.len());
+        let grid = self.check_points(device);
+        Disagreement {
+            jets: stored.jets.max(grid.jets),
+            losses: stored.losses.max(grid.losses),
+            weight_gradient: stored.weight_gradient.max(grid.weight_gradient),
+            density: stored.density.max(grid.density),
+        }
+    }
+
+    fn check_points(&mut self, device: &mut dyn Device) -> Disagreement {
         Disagreement {
             jets: self.check_jets(device),
             density: self.check_density(device),
@@ -124,7 +144,7 @@ impl Case {
     pub fn taylor_rates(mut self, device: &mut dyn Device) -> [f64; 2] {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.columns.clone());
+        let id = device.load_residual(program, self.points.clone());
         let mut loss = |weights: &[f64], gradient: Option<&mut [f64]>| {
             let loss = device.residual(id, weights, &self.unknowns, &self.terms, gradient);
             let pairs = loss.residual.iter().zip(&loss.gradient).zip(&self.terms.equation);
@@ -186,10 +206,6 @@ impl Case {
         (scratch.output(&tape, 0)[0], change.sum())
     }
 
-    fn points(&self) -> usize {
-        self.columns[0].len()
-    }
-
     fn check_jets(&mut self, device: &mut dyn Device) -> f64 {
         let mut wanted = vec![];
         for leaf in self.graph.leaves(&self.residuals) {
@@ -202,11 +218,11 @@ impl Case {
             }
         }
         let program = FieldProgram::new(&mut self.graph, &self.operator, &wanted).expect("a valid case");
-        let values = device.evaluate(&program, &self.columns, &self.weights, &self.unknowns);
+        let values = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns);
         let mut worst = 0.0_f64;
         for (&expression, column) in wanted.iter().zip(&values) {
             let exact: Vec<f64> =
-                (0..self.points()).map(|point| self.expression_values(expression, point).0).collect();
+                (0..self.points.len()).map(|point| self.expression_values(expression, point).0).collect();
             let scale = exact.iter().fold(1e-3_f64, |scale, value| scale.max(value.abs()));
             for (value, exact) in column.iter().zip(&exact) {
                 worst = worst.max((value - exact).abs() / scale);
@@ -218,11 +234,11 @@ impl Case {
     fn check_residual(&mut self, device: &mut dyn Device) -> Disagreement {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.columns.clone());
+        let id = device.load_residual(program, self.points.clone());
         let mut gradient = vec![0.0; self.weights.len()];
         let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient));
         let slope = dot(&gradient, &self.direction);
-        let points = self.points() as f64;
+        let points = self.points.len() as f64;
         let (mut worst, mut exact_slope) = (0.0_f64, 0.0);
         for q in 0..self.residuals.len() {
             let r = self.residuals[q];
@@ -231,7 +247,7 @@ impl Case {
                 by_unknown.push(self.graph.diff(r, self.operator.unknowns[j]));
             }
             let (mut squares, mut gradient_squares) = (0.0, 0.0);
-            for point in 0..self.points() {
+            for point in 0..self.points.len() {
                 let weight = 2.0 * self.terms.equation[q] / points;
                 let (value, change) = self.expression_values(r, point);
                 squares += value * value / points;
@@ -256,8 +272,8 @@ impl Case {
         let squares: Vec<Expr> = self.residuals.clone().iter().map(|&r| self.graph.mul(r, r)).collect();
         let density = self.graph.sum(&squares);
         let program = DensityProgram::new(&mut self.graph, &self.operator, density).expect("a valid case");
-        let quadrature: Vec<f64> = (0..self.points()).map(|i| 0.5 + i as f64).collect();
-        let id = device.load_density(program, self.columns.clone(), quadrature.clone());
+        let quadrature: Vec<f64> = (0..self.points.len()).map(|i| 0.5 + i as f64).collect();
+        let id = device.load_density(program, self.points.clone(), Column::stored(quadrature.clone()));
         let mut gradient = vec![0.0; self.weights.len()];
         let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient));
         let slope = dot(&gradient, &self.direction);
@@ -306,6 +322,22 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+/// So many points of a grid: all its places after the first, up to the count.
+fn part_of_a_grid(
+    column: &mut dyn FnMut(usize) -> Vec<f64>,
+    coordinates: usize,
+    count: usize,
+) -> PointSource {
+    let side = (2_usize..).find(|side| side.pow(coordinates as u32) > count).expect("some side is enough");
+    let mut place = 0;
+    let mut inside = |_: &f64| {
+        place += 1;
+        (2..count + 2).contains(&place)
+    };
+    PointSource::grid((0..coordinates).map(|_| column(side)).collect())
+        .keep(|columns| columns[0].iter().map(&mut inside).collect())
 }
 
 /// The wanted derivatives, each of a random output.

@@ -2,6 +2,7 @@
 //! any number of threads.
 
 use crate::device::{DensityId, Device, Precision, ResidualId, ResidualLoss, ResidualWeights};
+use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
@@ -64,11 +65,11 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         program: P,
         frame: &Frame,
         directions: usize,
-        columns: &[Vec<f64>],
-        weights: Vec<f64>,
+        source: PointSource,
+        weights: Column,
         simd: Simd,
     ) -> Self {
-        let points = Points::new(frame, directions, columns, weights, simd);
+        let points = Points::new(frame, directions, source, weights, simd);
         let share = Share { sums: vec![], gradient: vec![] };
         let shares = vec![share; points.tiles().min(GROUPS)];
         Self { program, points, runners: Mutex::new(vec![]), shares }
@@ -143,21 +144,17 @@ impl<T: Scalar> Device for Cpu<T> {
         self.precision
     }
 
-    fn load_residual(&mut self, program: ResidualProgram, columns: Vec<Vec<f64>>) -> ResidualId {
+    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId {
         let frame = program.frame.clone();
         let directions = program.residuals;
-        self.residuals.push(Block::new(program, &frame, directions, &columns, vec![], self.simd));
+        let weights = Column::uniform(1.0);
+        self.residuals.push(Block::new(program, &frame, directions, points, weights, self.simd));
         ResidualId(self.residuals.len() - 1)
     }
 
-    fn load_density(
-        &mut self,
-        program: DensityProgram,
-        columns: Vec<Vec<f64>>,
-        weights: Vec<f64>,
-    ) -> DensityId {
+    fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId {
         let frame = program.frame.clone();
-        self.densities.push(Block::new(program, &frame, 0, &columns, weights, self.simd));
+        self.densities.push(Block::new(program, &frame, 0, points, weights, self.simd));
         DensityId(self.densities.len() - 1)
     }
 
@@ -205,25 +202,33 @@ impl<T: Scalar> Device for Cpu<T> {
     fn evaluate(
         &mut self,
         program: &FieldProgram,
-        columns: &[Vec<f64>],
+        points: PointSource,
         weights: &[f64],
         unknowns: &[f64],
     ) -> Vec<Vec<f64>> {
-        let frame = &program.frame;
-        let points = Points::<T>::new(frame, program.directions.len(), columns, vec![], self.simd);
+        let (frame, directions) = (&program.frame, program.directions.len());
+        let points = Points::<T>::new(frame, directions, points, Column::uniform(1.0), self.simd);
         let task = FieldTask { program, weights: points.weights(weights), unknowns: cast(unknowns) };
-        let tiles: Vec<Vec<Vec<f64>>> = self.pool.install(|| {
-            (0..points.tiles())
+        let mut result = vec![vec![0.0; points.len()]; program.values.outputs().len()];
+        let fill = |runner: &mut TileRunner<T>, (tile, parts): (usize, Vec<&mut [f64]>)| {
+            let values = task.values(&points, tile, runner);
+            parts.into_iter().zip(values).for_each(|(part, values)| part.copy_from_slice(&values));
+        };
+        self.pool.install(|| {
+            by_tile(&mut result, points.tiles(), points.tile())
                 .into_par_iter()
-                .map_init(|| points.runner(), |runner, tile| task.values(&points, tile, runner))
-                .collect()
+                .enumerate()
+                .for_each_init(|| points.runner(), fill);
         });
-        let mut result = vec![Vec::with_capacity(points.len()); program.values.outputs().len()];
-        for tile in tiles {
-            for (column, part) in result.iter_mut().zip(tile) {
-                column.extend(part);
-            }
-        }
         result
     }
+}
+
+/// The parts of all columns that belong to each tile.
+fn by_tile(columns: &mut [Vec<f64>], tiles: usize, length: usize) -> Vec<Vec<&mut [f64]>> {
+    let mut parts: Vec<Vec<&mut [f64]>> = (0..tiles).map(|_| vec![]).collect();
+    for column in columns {
+        parts.iter_mut().zip(column.chunks_mut(length)).for_each(|(parts, part)| parts.push(part));
+    }
+    parts
 }

@@ -1,6 +1,7 @@
 //! The device boundary: a few coarse calls per training step, plain data across it. Nothing above
 //! it knows about f32, threads or hardware.
 
+use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, ResidualProgram};
 
 /// Arithmetic of a device.
@@ -49,7 +50,9 @@ pub struct ResidualWeights {
 }
 
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all
-/// networks, `unknowns` the variables η; columns are given per symbol of the operator.
+/// networks, `unknowns` the variables η; points have one column per symbol of the operator. A device
+/// asks for points when it needs them and keeps nothing per point, so that its memory does not grow
+/// with a grid.
 pub trait Device: Send {
     /// The hardware in words.
     fn description(&self) -> String;
@@ -58,15 +61,10 @@ pub trait Device: Send {
     fn precision(&self) -> Precision;
 
     /// Takes a residual program and its points.
-    fn load_residual(&mut self, program: ResidualProgram, columns: Vec<Vec<f64>>) -> ResidualId;
+    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId;
 
-    /// Takes a density program, its points and their weights.
-    fn load_density(
-        &mut self,
-        program: DensityProgram,
-        columns: Vec<Vec<f64>>,
-        weights: Vec<f64>,
-    ) -> DensityId;
+    /// Takes a density program, its points and their weights, by point.
+    fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId;
 
     /// L_res and L_rgrad of each residual; with `gradient`, adds to it the weight gradient of
     /// Σ_q equation_q (L_res,q + w_rgrad L_rgrad,q). Never differentiates with respect to unknowns.
@@ -93,7 +91,7 @@ pub trait Device: Send {
     fn evaluate(
         &mut self,
         program: &FieldProgram,
-        columns: &[Vec<f64>],
+        points: PointSource,
         weights: &[f64],
         unknowns: &[f64],
     ) -> Vec<Vec<f64>>;

@@ -8,7 +8,8 @@
 //!    are expressions over the networks' derivatives.
 //! 3. [`Plan`]: the derivatives that those expressions ask for, closed downwards.
 //! 4. [`ResidualProgram`], [`DensityProgram`], [`FieldProgram`]: plans and tapes as plain data.
-//! 5. [`Device`]: runs programs at points. [`cpu`] is one; another is admitted by the
+//! 5. [`PointSource`]: points, given a stretch at a time.
+//! 6. [`Device`]: runs programs at points. [`cpu`] is one; another is admitted by the
 //!    [`conformance`] suite, whose numbers come from the slow [`oracle`].
 //!
 //! ```
@@ -35,7 +36,7 @@
 //!
 //! let program = ResidualProgram::new(&mut graph, &operator, &[residual])?;
 //! let mut device = cpu(Precision::F64, Some(1));
-//! let points = device.load_residual(program, vec![vec![0.0, 0.5, 1.0]]);
+//! let points = device.load_residual(program, PointSource::grid(vec![vec![0.0, 0.5, 1.0]]));
 //! let terms = ResidualWeights { equation: vec![1.0], gradient: 0.1 };
 //! let mut gradient = vec![0.0; weights.len()];
 //! let loss = device.residual(points, &weights, &[2.0], &terms, Some(&mut gradient));
@@ -52,6 +53,7 @@ mod linear;
 mod network;
 pub mod oracle;
 mod plan;
+mod points;
 mod polynomial;
 mod program;
 mod scalar;
@@ -64,6 +66,7 @@ pub use cpu::cpu;
 pub use device::{DensityId, Device, Precision, ResidualId, ResidualLoss, ResidualWeights};
 pub use network::{Fourier, Network, NetworkSpec, Node, Operation, Source, Store};
 pub use plan::Plan;
+pub use points::{Column, PointSource};
 pub use program::{
     BoundNetwork, Carrier, DensityProgram, FieldProgram, Frame, Operator, ProgramError, ResidualProgram, Slot,
 };

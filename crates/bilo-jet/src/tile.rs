@@ -1,6 +1,7 @@
 //! What happens to one tile of points: network forward, tape, network back.
 
 use crate::device::ResidualWeights;
+use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, LeadingProgram, ResidualProgram, Slot};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
@@ -22,13 +23,12 @@ pub(crate) struct Points<T> {
     slots: Vec<Slot>,
     unknowns: usize,
     directions: usize,
-    count: usize,
     tile: usize,
-    /// Coordinate inputs of each network.
-    inputs: Vec<Vec<Vec<T>>>,
-    columns: Vec<Vec<T>>,
-    /// Quadrature or averaging weights; empty: all one.
-    quadrature: Vec<T>,
+    /// Coordinate inputs of each network from the columns.
+    inputs: Vec<Tape>,
+    source: PointSource,
+    /// Quadrature or averaging weights.
+    quadrature: Column,
 }
 
 /// Buffers for one tile.
@@ -42,7 +42,11 @@ pub(crate) struct TileRunner<T> {
     second: Scratch<T>,
     /// Coefficients of each network's leading part.
     leading: Vec<Scratch<T>>,
-    /// The last tile may be short: its columns, filled up by repeating the last point.
+    /// The tile's columns as the source gives them; inputs of networks are made from these, so that
+    /// a coordinate far from zero is scaled before it is rounded to T.
+    given: Vec<Vec<f64>>,
+    inputs: Scratch<f64>,
+    /// The same columns for the tapes. The last tile may be short: the last point fills it up.
     columns: Vec<Vec<T>>,
 }
 
@@ -68,12 +72,11 @@ impl<T: Scalar> Points<T> {
     pub(crate) fn new(
         frame: &Frame,
         directions: usize,
-        columns: &[Vec<f64>],
-        quadrature: Vec<f64>,
+        source: PointSource,
+        quadrature: Column,
         simd: Simd,
     ) -> Self {
-        assert_eq!(columns.len(), frame.columns, "one column per symbol");
-        let count = columns.first().map_or(0, Vec::len);
+        assert_eq!(source.width(), frame.columns, "one column per symbol");
         let networks: Vec<JetNetwork<T>> = frame
             .carriers
             .iter()
@@ -84,7 +87,7 @@ impl<T: Scalar> Points<T> {
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
         let fitting = TILE_BYTES / (per_point * size_of::<T>()).max(1);
-        let tile = odd_multiple_of_three(fitting.min(MAX_POINTS).min(count + 5));
+        let tile = odd_multiple_of_three(fitting.min(MAX_POINTS).min(source.len() + 5));
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
@@ -93,24 +96,24 @@ impl<T: Scalar> Points<T> {
             slots: frame.slots.clone(),
             unknowns: frame.unknowns,
             directions,
-            count,
             tile,
-            inputs: frame
-                .carriers
-                .iter()
-                .map(|carrier| input_columns(&carrier.inputs, columns, count))
-                .collect(),
-            columns: columns.iter().map(|column| column.iter().map(|&x| T::cast(x)).collect()).collect(),
-            quadrature: quadrature.into_iter().map(T::cast).collect(),
+            inputs: frame.carriers.iter().map(|carrier| carrier.inputs.clone()).collect(),
+            source,
+            quadrature,
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.count
+        self.source.len()
     }
 
     pub(crate) fn tiles(&self) -> usize {
-        self.count.div_ceil(self.tile)
+        self.len().div_ceil(self.tile)
+    }
+
+    /// Most points of a tile.
+    pub(crate) fn tile(&self) -> usize {
+        self.tile
     }
 
     pub(crate) fn runner(&self) -> TileRunner<T> {
@@ -123,39 +126,38 @@ impl<T: Scalar> Points<T> {
             first: Scratch::new(),
             second: Scratch::new(),
             leading: self.networks.iter().map(|_| Scratch::new()).collect(),
-            columns: vec![zeros(1); self.columns.len()],
+            given: vec![vec![0.0; n]; self.source.width()],
+            inputs: Scratch::new(),
+            columns: vec![zeros(1); self.source.width()],
         }
     }
 
     /// First point of a tile and how many of its places are real points.
     fn range(&self, tile: usize) -> (usize, usize) {
         let start = tile * self.tile;
-        (start, self.tile.min(self.count - start))
+        (start, self.tile.min(self.len() - start))
     }
 
-    /// Quadrature weight of a place of the tile; zero where it only fills up.
-    fn quadrature_weight(&self, start: usize, real: usize, place: usize) -> T {
-        match self.quadrature.get(start + place) {
-            _ if place >= real => T::cast(0.0),
-            Some(&weight) => weight,
-            None => T::cast(1.0),
-        }
+    /// Quadrature weights of a tile; zero where it is only filled up.
+    fn quadrature_weights(&self, tile: usize) -> Vec<T> {
+        let (start, real) = self.range(tile);
+        let mut weights = vec![0.0; self.tile];
+        self.quadrature.write(start, &mut weights[..real]);
+        weights.into_iter().map(T::cast).collect()
     }
 
     /// Loads the tile's points and parameters and sweeps the jets forward; fills the slots.
     fn forward(&self, tile: usize, weights: &[Weights<T>], unknowns: &[T], runner: &mut TileRunner<T>) {
-        let (start, real) = self.range(tile);
-        let filled = move |column: &[T], place: usize| column[start + place.min(real - 1)];
-        for (target, column) in runner.columns.iter_mut().zip(&self.columns) {
-            for (place, value) in target.iter_mut().enumerate() {
-                *value = filled(column, place);
-            }
-        }
+        self.load(tile, runner);
         self.set_leading(unknowns, runner);
         for (number, network) in self.networks.iter().enumerate() {
             let work = &mut runner.work[number];
-            for (input, column) in self.inputs[number].iter().enumerate() {
-                network.set_coordinate(work, input, (0..self.tile).map(|place| filled(column, place)));
+            let tape = &self.inputs[number];
+            let given: Vec<_> = runner.given.iter().map(|column| Input::Column(column.as_slice())).collect();
+            tape.eval(&given, self.tile, &mut runner.inputs);
+            for input in 0..tape.outputs().len() {
+                let column = runner.inputs.output(tape, input);
+                network.set_coordinate(work, input, column.iter().map(|&value| T::cast(value)));
             }
             let parameters: Vec<T> =
                 self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
@@ -191,6 +193,15 @@ impl<T: Scalar> Points<T> {
             (0..count)
                 .map(move |k| (k, scratch[network].output(coefficients, count + k * self.unknowns + unknown)))
         })
+    }
+
+    /// Asks the source for the tile's columns.
+    fn load(&self, tile: usize, runner: &mut TileRunner<T>) {
+        let (start, _) = self.range(tile);
+        for (number, (given, column)) in runner.given.iter_mut().zip(&mut runner.columns).enumerate() {
+            self.source.write(number, start, given);
+            column.iter_mut().zip(given).for_each(|(value, &mut given)| *value = T::cast(given));
+        }
     }
 
     /// The weights of every network, ready for the sweeps.
@@ -293,21 +304,6 @@ impl<T: Scalar> Points<T> {
 /// jet, a power of two of bytes per point, from falling onto the same places of the nearest cache.
 fn odd_multiple_of_three(most: usize) -> usize {
     most.saturating_sub(3) / 6 * 6 + 3
-}
-
-/// Coordinate inputs of a network at all points, in double precision before the cast.
-fn input_columns<T: Scalar>(tape: &Tape, columns: &[Vec<f64>], count: usize) -> Vec<Vec<T>> {
-    let mut scratch = Scratch::<f64>::new();
-    let mut result = vec![Vec::with_capacity(count); tape.outputs().len()];
-    for start in (0..count).step_by(MAX_POINTS) {
-        let end = count.min(start + MAX_POINTS);
-        let inputs: Vec<_> = columns.iter().map(|column| Input::Column(&column[start..end])).collect();
-        tape.eval(&inputs, end - start, &mut scratch);
-        for (number, column) in result.iter_mut().enumerate() {
-            column.extend(scratch.output(tape, number).iter().map(|&value| T::cast(value)));
-        }
-    }
-    result
 }
 
 /// Lower level: Σ |r_q|², Σ |dr_q/dη|², and the weight gradient of their weighted sum.
@@ -472,9 +468,8 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
         gradient: &mut [T],
     ) {
         points.forward(tile, &self.weights, &self.unknowns, runner);
-        let (start, real) = points.range(tile);
-        let seeds: Vec<T> =
-            (0..points.tile).map(|place| points.quadrature_weight(start, real, place)).collect();
+        let (_, real) = points.range(tile);
+        let seeds = points.quadrature_weights(tile);
         let tape = &program.density;
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
@@ -487,7 +482,7 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
             network.reverse(&self.weights[number], &mut runner.work[number], false);
         }
         for unknown in 0..self.unknowns.len() {
-            let input = points.slots.len() + points.columns.len() + unknown;
+            let input = points.slots.len() + points.source.width() + unknown;
             let mut column = runner.first.input_adjoint(tape, input).to_vec();
             points.add_unknown_adjoint(&runner.work, 0, unknown, &mut column);
             sums[1 + unknown] += column.iter().map(|value| value.wide()).sum::<f64>();

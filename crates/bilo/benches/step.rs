@@ -2,8 +2,10 @@
 //! the ceiling of dense products of the same shapes and, if one is given, a peer:
 //!
 //! ```text
-//! cargo bench --bench step -- [--threads N] [--grid N] [--peer 'python fisher_kpp_torch.py']
+//! cargo bench --bench step -- [--threads N] [--grid N] [--steps N] [--peer 'python fisher_kpp_torch.py']
 //! ```
+//!
+//! `--grid` is about the collocation points; the data stay at 51x51 points.
 //!
 //! The peer is any command whose last line is JSON with `sec_per_step`; it is run in turns with ours,
 //! because machines are noisy and only ratios of neighbouring measurements mean anything.
@@ -11,7 +13,7 @@
 
 use bilo::level::{Lower, Upper};
 use bilo::operator::LocalOperator;
-use bilo::problem::{Overrides, Problem, Table};
+use bilo::problem::{Data, Overrides, Problem, Table};
 use bilo_jet::{Device, cpu};
 use bilo_optim::Adam;
 use std::path::Path;
@@ -84,22 +86,29 @@ struct Step {
     weights: Vec<f64>,
     eta: Vec<f64>,
     adam: (Adam, Adam),
-    points: usize,
+    /// Collocation points and data points.
+    points: [usize; 2],
 }
 
 impl Step {
     fn new(options: &Options) -> Self {
-        let text = include_str!("../../../problems/fisher-kpp.toml").replace("51", &options.grid.to_string());
-        let overrides = Overrides { recipe: Some("paper".into()), set: vec![] };
+        let text = include_str!("../../../problems/fisher-kpp.toml");
+        let axis = |name: &str| format!("equation.front.points.grid.{name}={}", options.grid);
+        let overrides = Overrides { recipe: Some("paper".into()), set: vec![axis("x"), axis("t")] };
         let problem =
-            Problem::from_toml("fisher-kpp", &text, Path::new("."), &overrides).expect("a valid problem");
+            Problem::from_toml("fisher-kpp", text, Path::new("."), &overrides).expect("a valid problem");
+        let points = problem.equations[0].points.source(&problem, 0).expect("a grid").len();
         let mut device = cpu(problem.training.precision, Some(options.threads));
         let mut operator = LocalOperator::new(&problem, 0).expect("a valid problem");
         let lower = Lower::new(&problem, &mut operator, device.as_mut(), 0).expect("a valid problem");
-        let coordinates = problem.equations[0].points.columns(&problem, 0).expect("a grid");
-        let points = coordinates[0].len();
-        let table = Table { coordinates, values: vec![0.3; points], sigma: None };
-        let upper = Upper::new(&problem, &mut operator, device.as_mut(), &[table]).expect("a valid problem");
+        let Data::Synthetic { points: observed, .. } = &problem.observations[0].data else {
+            panic!("the problem makes its own data")
+        };
+        let coordinates = observed.columns(&problem, 0).expect("a grid");
+        let points = [points, coordinates[0].len()];
+        let table = Table { coordinates, values: vec![0.3; points[1]], sigma: None };
+        let upper =
+            Upper::new(&problem, &mut operator, device.as_mut(), vec![table]).expect("a valid problem");
         let weights = operator.initial_weights(0);
         let adam = (Adam::new(vec![1e-3; weights.len()]), Adam::new(vec![1e-3; 2]));
         Self { device, lower, upper, weights, eta: vec![1.0, 1.0], adam, points }
@@ -119,7 +128,8 @@ impl Step {
     /// forward and back for the residual's gradient, 3 tangents forward, 3 adjoints back, 6 in the weight
     /// gradient; 2 for the data.
     fn flops(&self) -> f64 {
-        (3 + 3 + 3 + 3 + 6 + 2) as f64 * 2.0 * 2.0 * 128.0 * 128.0 * self.points as f64
+        let components = (3 + 3 + 3 + 3 + 6) * self.points[0] + 2 * self.points[1];
+        components as f64 * 2.0 * 2.0 * 128.0 * 128.0
     }
 }
 

@@ -1,14 +1,14 @@
 //! `bilo check`: the problem as understood, and what can be found wrong with it before training.
 
 use crate::diagnostic::Result;
-use crate::finite::{Probe, require_finite};
+use crate::finite::{probes, require_finite};
 use crate::identify::{Identifiability, identifiability};
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::{Data, Names, Problem, Transform, Unknown};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
 use bilo_expr::{Expr, Leaf};
-use bilo_jet::{Activation, Frame, ResidualProgram};
+use bilo_jet::{Activation, Frame, PointSource, ResidualProgram};
 
 /// The problem as understood.
 #[derive(Clone, Debug, Default)]
@@ -46,18 +46,17 @@ impl Examination {
         for (number, equation) in problem.equations.iter().enumerate() {
             let residual = names.lower(&equation.residual)?;
             lines.push(format!("{}: 0 = {}", equation.name, names.graph.display(residual)));
-            let columns = equation.points.columns(problem, seed_for(0, Purpose::EquationPoints, number))?;
+            let points = equation.points.source(problem, seed_for(0, Purpose::EquationPoints, number))?;
             let graph = &mut operator.names.graph;
             let program = ResidualProgram::expanded(graph, &operator.operator, &[operator.residuals[number]])
                 .map_err(|error| program_error(graph, &error, &equation.residual.origin))?;
             lines.push(format!(
                 "    {}; the network carries {}",
-                count(columns[0].len(), "point"),
+                count(points.len(), "point"),
                 carried(problem, &program.frame)
             ));
-            require_finite(problem, &[equation], &program, &columns)?;
-            let probe = Probe::new(problem, &program, &columns);
-            if let Some(stuck) = Stuck::find(&probe, program.frame.slots.len(), &columns) {
+            require_finite(problem, &[equation], &program, &points)?;
+            if let Some(stuck) = Stuck::find(problem, &program, &points) {
                 self.warnings.push(stuck.warning(problem, &equation.name));
             }
         }
@@ -240,6 +239,9 @@ fn carried(problem: &Problem, frame: &Frame) -> String {
     format!("{}, and each along one direction of the unknowns", names.join(", "))
 }
 
+/// Points that a warning shows.
+const SHOWN: usize = 4;
+
 /// Points where the residual does not depend on the network and yet does not vanish, such as corners
 /// where initial and boundary values disagree.
 struct Stuck {
@@ -250,23 +252,34 @@ struct Stuck {
 }
 
 impl Stuck {
-    fn find(probe: &Probe<'_>, slots: usize, columns: &[Vec<f64>]) -> Option<Self> {
-        let (n, residual) = (columns[0].len(), probe.residual(0));
-        let largest = (0..slots).flat_map(|slot| probe.slope(0, slot)).fold(0.0_f64, |m, v| m.max(v.abs()));
-        let free = |point: usize| (0..slots).all(|slot| probe.slope(0, slot)[point].abs() <= 1e-12 * largest);
-        let scale = residual.iter().fold(0.0_f64, |m, r| m.max(r.abs()));
-        let stuck: Vec<usize> =
-            (0..n).filter(|&point| free(point) && residual[point].abs() > 1e-9 * scale).collect();
-        (!stuck.is_empty()).then(|| Self {
-            points: stuck
-                .iter()
-                .take(4)
-                .map(|&point| columns.iter().map(|column| column[point]).collect())
-                .collect(),
-            count: stuck.len(),
-            all: n,
-            mean_square: stuck.iter().map(|&point| residual[point] * residual[point]).sum::<f64>() / n as f64,
-        })
+    /// Looks at all points twice: for the largest residual and slope, then for what is small beside them.
+    fn find(problem: &Problem, program: &ResidualProgram, points: &PointSource) -> Option<Self> {
+        let slots = program.frame.slots.len();
+        let largest_of = |values: &[f64], start: f64| values.iter().fold(start, |m, v| m.max(v.abs()));
+        let (mut scale, mut largest) = (0.0_f64, 0.0_f64);
+        for (_, probe) in probes(problem, program, points) {
+            scale = largest_of(probe.residual(0), scale);
+            largest = (0..slots).fold(largest, |m, slot| largest_of(probe.slope(0, slot), m));
+        }
+        let mut stuck = Self { points: vec![], count: 0, all: points.len(), mean_square: 0.0 };
+        for (columns, probe) in probes(problem, program, points) {
+            for (point, residual) in probe.residual(0).iter().enumerate() {
+                let free = (0..slots).all(|slot| probe.slope(0, slot)[point].abs() <= 1e-12 * largest);
+                if free && residual.abs() > 1e-9 * scale {
+                    stuck.add(columns.iter().map(|column| column[point]), *residual);
+                }
+            }
+        }
+        stuck.mean_square /= stuck.all as f64;
+        (stuck.count > 0).then_some(stuck)
+    }
+
+    fn add(&mut self, point: impl Iterator<Item = f64>, residual: f64) {
+        if self.points.len() < SHOWN {
+            self.points.push(point.collect());
+        }
+        self.count += 1;
+        self.mean_square += residual * residual;
     }
 
     fn warning(&self, problem: &Problem, equation: &str) -> String {

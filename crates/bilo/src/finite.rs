@@ -4,7 +4,7 @@
 use crate::diagnostic::{Diagnostic, Result};
 use crate::problem::{Equation, Problem};
 use bilo_expr::{Input, Scratch};
-use bilo_jet::ResidualProgram;
+use bilo_jet::{PointSource, ResidualProgram};
 
 /// A residual program evaluated on the host at the guess, with arbitrary values of the network and
 /// its derivatives.
@@ -14,8 +14,8 @@ pub(crate) struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Evaluates the residuals and their derivatives at all points.
-    pub(crate) fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
+    /// Evaluates the residuals and their derivatives at points.
+    fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
         let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
         let arbitrary: Vec<f64> =
             (0..program.frame.slots.len()).map(|slot| 0.7 - 0.3 * slot as f64).collect();
@@ -28,7 +28,7 @@ impl<'a> Probe<'a> {
         Self { program, scratch }
     }
 
-    /// Residual q at all points.
+    /// Residual q at the points.
     pub(crate) fn residual(&self, q: usize) -> &[f64] {
         self.scratch.output(&self.program.linearisation, q)
     }
@@ -51,20 +51,29 @@ impl<'a> Probe<'a> {
 /// Points probed at once: the memory of a probe must not grow with the number of points.
 const STRETCH: usize = 1024;
 
+/// Probes of a program at all points, a stretch at a time, each with its columns.
+pub(crate) fn probes<'a>(
+    problem: &Problem,
+    program: &'a ResidualProgram,
+    points: &PointSource,
+) -> impl Iterator<Item = (Vec<Vec<f64>>, Probe<'a>)> {
+    points.stretches(STRETCH).map(move |columns| {
+        let probe = Probe::new(problem, program, &columns);
+        (columns, probe)
+    })
+}
+
 /// Fails if the residual of one of a program's equations has no value at one of its points.
 pub(crate) fn require_finite(
     problem: &Problem,
     equations: &[&Equation],
     program: &ResidualProgram,
-    columns: &[Vec<f64>],
+    points: &PointSource,
 ) -> Result<()> {
-    for start in (0..columns[0].len()).step_by(STRETCH) {
-        let end = columns[0].len().min(start + STRETCH);
-        let stretch: Vec<Vec<f64>> = columns.iter().map(|column| column[start..end].to_vec()).collect();
-        let probe = Probe::new(problem, program, &stretch);
+    for (columns, probe) in probes(problem, program, points) {
         for (q, equation) in equations.iter().enumerate() {
             if let Some(point) = probe.first_without_value(q) {
-                return Err(without_value(problem, equation, &stretch, point).into());
+                return Err(without_value(problem, equation, &columns, point).into());
             }
         }
     }

@@ -13,7 +13,9 @@ use crate::operator::{LocalOperator, program_error};
 use crate::problem::{Points, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::Expr;
-use bilo_jet::{DensityId, DensityProgram, Device, ResidualId, ResidualProgram, ResidualWeights};
+use bilo_jet::{
+    Column, DensityId, DensityProgram, Device, PointSource, ResidualId, ResidualProgram, ResidualWeights,
+};
 
 /// L_LO = Σ_e weight_e (L_res,e + w_rgrad L_rgrad,e).
 pub struct Lower {
@@ -51,10 +53,10 @@ impl Lower {
                 .map_err(|error| program_error(graph, &error, origin))?;
             let expanded = ResidualProgram::expanded(graph, &operator.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
-            let columns = points.columns(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
+            let points = points.source(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
-            require_finite(problem, &equations, &expanded, &columns)?;
-            let id = device.load_residual(program, columns);
+            require_finite(problem, &equations, &expanded, &points)?;
+            let id = device.load_residual(program, points);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
             lower.blocks.push(Block { id, weights });
@@ -103,7 +105,7 @@ impl Upper {
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
-        tables: &[Table],
+        tables: Vec<Table>,
     ) -> Result<Self> {
         let mut upper = Self { observations: vec![], names: vec![] };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
@@ -144,7 +146,7 @@ impl Fit {
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
-        start: &[Table],
+        start: Vec<Table>,
     ) -> Result<Self> {
         let mut fit = Self { states: vec![], names: vec![] };
         for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
@@ -186,16 +188,16 @@ fn load_mean(
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     density: Expr,
-    table: &Table,
+    table: Table,
     origin: &Origin,
 ) -> Result<DensityId> {
-    let columns = operator.with_data_columns();
+    let with_data = operator.with_data_columns();
     let graph = &mut operator.names.graph;
-    let program = DensityProgram::new(graph, &columns, density)
+    let program = DensityProgram::new(graph, &with_data, density)
         .map_err(|error| program_error(graph, &error, origin))?;
     let count = table.values.len();
-    let mut columns = table.coordinates.clone();
-    columns.push(table.values.clone());
-    columns.push(table.sigma.clone().unwrap_or_else(|| vec![1.0; count]));
-    Ok(device.load_density(program, columns, vec![1.0 / count as f64; count]))
+    let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);
+    let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
+    let points = PointSource::new(stored.chain([sigma]).collect(), count);
+    Ok(device.load_density(program, points, Column::uniform(1.0 / count as f64)))
 }

@@ -13,6 +13,8 @@ pub(crate) enum Purpose {
     ObservationPoints,
     /// Noise of an observation.
     Noise,
+    /// Points where pre-training fits u_0.
+    StartPoints,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

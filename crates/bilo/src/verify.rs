@@ -8,7 +8,7 @@ use crate::problem::{Layout, Points, Problem};
 use crate::train::Point;
 use crate::twin::Twin;
 use bilo_expr::Expr;
-use bilo_jet::{Device, FieldProgram};
+use bilo_jet::{Device, FieldProgram, PointSource};
 
 /// Nodes of the report's grid along each coordinate.
 const NODES: usize = 101;
@@ -30,10 +30,10 @@ pub fn verify(
     device: &mut dyn Device,
     point: &Point,
 ) -> Result<Verdict> {
-    let columns = report_grid(problem)?;
+    let grid = report_grid(problem)?;
     let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(NODES))).collect();
-    let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &columns)? };
-    let classical = classical_states(problem, point, &columns);
+    let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &grid)? };
+    let classical = classical_states(problem, point, &grid);
     let mut states = vec![];
     for (number, state) in problem.states.iter().enumerate() {
         let mut agreement = None;
@@ -48,9 +48,9 @@ pub fn verify(
     Ok(Verdict { states, fields, classical_failure: classical.err() })
 }
 
-fn report_grid(problem: &Problem) -> Result<Vec<Vec<f64>>> {
+fn report_grid(problem: &Problem) -> Result<PointSource> {
     let counts = (0..problem.coordinates.len()).map(|coordinate| (coordinate, NODES)).collect();
-    Points { layout: Layout::Grid(counts), at: vec![], filter: None }.columns(problem, 0)
+    Points { layout: Layout::Grid(counts), at: vec![], filter: None }.source(problem, 0)
 }
 
 /// States first, then the residuals of the equations that hold inside the domain.
@@ -59,7 +59,7 @@ fn network_fields(
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &Point,
-    columns: &[Vec<f64>],
+    grid: &PointSource,
 ) -> Result<Vec<Field>> {
     let mut names: Vec<String> =
         problem.states.iter().map(|state| format!("{}_network", state.name)).collect();
@@ -73,18 +73,19 @@ fn network_fields(
     let graph = &mut operator.names.graph;
     let program = FieldProgram::new(graph, &operator.operator, &values)
         .map_err(|error| program_error(graph, &error, &problem.equations[0].residual.origin))?;
-    let values = device.evaluate(&program, columns, &point.weights, &point.eta);
+    let values = device.evaluate(&program, grid.clone(), &point.weights, &point.eta);
     Ok(names.into_iter().zip(values).map(|(name, values)| Field { name, values }).collect())
 }
 
 fn classical_states(
     problem: &Problem,
     point: &Point,
-    columns: &[Vec<f64>],
+    grid: &PointSource,
 ) -> std::result::Result<Vec<Vec<f64>>, String> {
     let twin = Twin::new(problem).map_err(|error| error.headline())?;
     let solution = twin.solve(&point.eta).map_err(|error| error.to_string())?;
-    Ok((0..problem.states.len()).map(|state| solution.state(state, columns)).collect())
+    let columns = grid.columns(0..grid.len());
+    Ok((0..problem.states.len()).map(|state| solution.state(state, &columns)).collect())
 }
 
 /// ||a - b|| / ||b||.

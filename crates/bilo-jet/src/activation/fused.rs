@@ -330,8 +330,8 @@ fn moved<T: Scalar, const M: usize>(
 ) -> Lanes<T> {
     let g = form.slope(&z.slopes);
     let mut sum = moving.value(&z.slopes);
-    for i in 0..M {
-        sum += g[i] * d.slopes[i];
+    for (&g, &slope) in g.iter().zip(&d.slopes) {
+        sum += g * slope;
     }
     sum
 }
@@ -348,8 +348,8 @@ fn reverse<T: Scalar, const M: usize>(
     let (g, bend) = (form.slope(&z.slopes), s.1 * a.leading);
     let mut result = a;
     result.value = s.0 * a.value + s.1 * z.dot_above_value(&a) + s.2 * (form.value(&z.slopes) * a.leading);
-    for i in 0..M {
-        result.slopes[i] = s.0 * a.slopes[i] + bend * g[i];
+    for (slope, &g) in result.slopes.iter_mut().zip(&g) {
+        *slope = s.0 * *slope + bend * g;
     }
     result.leading = s.0 * a.leading;
     result

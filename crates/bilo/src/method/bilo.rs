@@ -13,6 +13,8 @@ use crate::train::{Ended, Point, Trainer};
 use crate::twin::Twin;
 use crate::verify::verify;
 use bilo_jet::{Device, cpu};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 use std::time::Instant;
 
 /// Runs the method.
@@ -22,7 +24,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let mut operator = LocalOperator::new(problem, job.seed)?;
     let tables = observed_tables(problem, job.seed)?;
     let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
-    let upper = Upper::new(problem, &mut operator, device.as_mut(), &tables)?;
+    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables)?;
     let fit = load_start(problem, job.seed, &mut operator, device.as_mut(), observer)?;
 
     let mut loss_names = [lower.names(), upper.names()].concat();
@@ -74,7 +76,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     })
 }
 
-/// u_0, the classical solution at the guess, at the points of the PDE; none if
+/// u_0, the classical solution at the guess, at points of the PDE; none if
 /// pre-training is not asked to fit it or the classical solver cannot.
 fn load_start(
     problem: &Problem,
@@ -96,14 +98,35 @@ fn load_start(
         Err(error) => return Ok(skip_start(observer, &error.to_string())),
     };
     observer.event(&Event::Note(&format!("classical solution at the guess: {}", twin.describe())));
-    // The first equation that holds throughout the domain; a condition at an end has too few points.
-    let number = problem.equations.iter().position(|equation| equation.points.at.is_empty()).unwrap_or(0);
-    let columns =
-        problem.equations[number].points.columns(problem, seed_for(seed, Purpose::EquationPoints, number))?;
+    let columns = start_points(problem, seed)?;
     let table =
         |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
     let tables: Vec<Table> = (0..problem.states.len()).map(table).collect();
-    Fit::new(problem, operator, device, &tables).map(Some)
+    Fit::new(problem, operator, device, tables).map(Some)
+}
+
+/// Most points where u_0 is fitted, the paper's 51x51: its values are stored, which residuals do without.
+const START_POINTS: usize = 51 * 51;
+
+/// The points of the PDE, or a sample of them: one of each of so many equal stretches.
+fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
+    // The first equation that holds throughout the domain; a condition at an end has too few points.
+    let number = problem.equations.iter().position(|equation| equation.points.at.is_empty()).unwrap_or(0);
+    let points =
+        problem.equations[number].points.source(problem, seed_for(seed, Purpose::EquationPoints, number))?;
+    let all = points.len();
+    if all <= START_POINTS {
+        return Ok(points.columns(0..all));
+    }
+    let mut random = Pcg64::seed_from_u64(seed_for(seed, Purpose::StartPoints, number));
+    let mut columns = vec![Vec::with_capacity(START_POINTS); points.width()];
+    for stretch in 0..START_POINTS {
+        let point = random.random_range(stretch * all / START_POINTS..(stretch + 1) * all / START_POINTS);
+        for (column, value) in columns.iter_mut().zip(points.columns(point..point + 1)) {
+            column.extend(value);
+        }
+    }
+    Ok(columns)
 }
 
 fn skip_start(observer: &mut dyn Observer, reason: &str) -> Option<Fit> {
@@ -120,4 +143,42 @@ fn scalar_outcomes(problem: &Problem, point: &Point) -> Vec<ScalarOutcome> {
         truth: unknown.truth,
     };
     problem.unknowns.iter().zip(&point.eta).map(outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Coordinate, DataSpec, PointsSpec, Unknown};
+
+    /// A problem with so many points of [0, 1].
+    fn on_grid(count: usize) -> Problem {
+        let table = Table { coordinates: vec![vec![1.0]], values: vec![1.0], sigma: None };
+        Problem::builder("decay")
+            .coordinate(Coordinate::time("t", 0.0, 1.0))
+            .unknown(Unknown::new("k", 1.0))
+            .state("u", "1 + net*t")
+            .equation("decay", "u_t + k*u", PointsSpec::grid([("t", count)]))
+            .observation("samples", "u", DataSpec::table(table))
+            .build()
+            .expect("a valid problem")
+    }
+
+    #[test]
+    fn u_0_is_fitted_at_all_of_few_points() {
+        let t = &start_points(&on_grid(START_POINTS), 0).unwrap()[0];
+        assert_eq!(*t, on_grid(START_POINTS).coordinates[0].axis(START_POINTS));
+    }
+
+    /// Ten times as many points: one of each ten, and not always the same one of them.
+    #[test]
+    fn u_0_is_fitted_at_a_sample_that_is_spread_over_many_points() {
+        let problem = on_grid(10 * START_POINTS);
+        let axis = problem.coordinates[0].axis(10 * START_POINTS);
+        let t = &start_points(&problem, 0).unwrap()[0];
+        assert_eq!(t.len(), START_POINTS);
+        let places: Vec<usize> = (t.iter().zip(axis.chunks(10)))
+            .map(|(t, ten)| ten.iter().position(|place| place == t).expect("one of its ten"))
+            .collect();
+        assert!((0..10).all(|place| places.contains(&place)));
+    }
 }

@@ -317,7 +317,7 @@ impl Check<'_> {
     /// Drawn points are not tried: another seed draws others.
     fn some_left(&self, points: &Points) -> Result<()> {
         match points.layout {
-            Layout::Grid(_) | Layout::List(_) => points.columns(self.problem, 0).map(|_| ()),
+            Layout::Grid(_) | Layout::List(_) => points.source(self.problem, 0).map(|_| ()),
             Layout::Random(_) | Layout::Sobol(_) => Ok(()),
         }
     }

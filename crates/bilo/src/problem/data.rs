@@ -2,9 +2,9 @@
 
 use super::csv::Csv;
 use super::model::{Coordinate, Table};
-use super::points::product;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
 use crate::npy::{Archive, Array};
+use bilo_jet::PointSource;
 use std::path::{Path, PathBuf};
 
 /// Name of the column of observed values.
@@ -262,7 +262,8 @@ impl DataFile<'_> {
             }
         }
         let rest = arrays.into_iter().skip(axes_count).map(|array| array.map(|a| a.data));
-        Ok(product(&axes).into_iter().map(Some).chain(rest).collect())
+        let points = PointSource::grid(axes);
+        Ok(points.columns(0..points.len()).into_iter().map(Some).chain(rest).collect())
     }
 
     fn misshapen(&self, name: &str, found: &[usize], wanted: &[usize]) -> Error {

@@ -1,41 +1,45 @@
-//! From a choice of points to their coordinates.
+//! From a choice of points to a source of their coordinates.
 
 use super::model::{Coordinate, Formula, Layout, Points, Problem};
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Result};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
+use bilo_jet::{Column, PointSource};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Points of one evaluation of a filter.
-const TILE: usize = 1024;
-
 impl Points {
-    /// The points, one column per coordinate.
+    /// The points, made when they are asked for.
     ///
     /// A grid comes in row-major order of the coordinates. Random and Sobol points (a seed gives
     /// always the same) are repeated for every combination of held values.
-    pub fn columns(&self, problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
-        let columns = match &self.layout {
+    pub fn source(&self, problem: &Problem, seed: u64) -> Result<PointSource> {
+        let points = match &self.layout {
             Layout::Grid(counts) => self.grid(problem, counts),
             Layout::Random(n) => {
                 let mut rng = Pcg64::seed_from_u64(seed);
                 self.scattered(problem, *n, |_, _| rng.random())
             }
             Layout::Sobol(n) => self.scattered(problem, *n, |i, d| sobol(i, d, seed)),
-            Layout::List(columns) => columns.clone(),
+            Layout::List(columns) => PointSource::stored(columns.clone()),
         };
         match &self.filter {
-            None => Ok(columns),
-            Some(filter) => keep(problem, &columns, filter),
+            None => Ok(points),
+            Some(filter) => keep(problem, points, filter),
         }
+    }
+
+    /// All points at once, one column per coordinate.
+    pub fn columns(&self, problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
+        let points = self.source(problem, seed)?;
+        Ok(points.columns(0..points.len()))
     }
 
     fn held(&self, coordinate: usize) -> Option<&Vec<f64>> {
         self.at.iter().find(|(c, _)| *c == coordinate).map(|(_, values)| values)
     }
 
-    fn grid(&self, problem: &Problem, counts: &[(usize, usize)]) -> Vec<Vec<f64>> {
+    fn grid(&self, problem: &Problem, counts: &[(usize, usize)]) -> PointSource {
         let axis = |(i, coordinate): (usize, &Coordinate)| match self.held(i) {
             Some(values) => values.clone(),
             None => {
@@ -43,7 +47,7 @@ impl Points {
                 coordinate.axis(count)
             }
         };
-        product(&problem.coordinates.iter().enumerate().map(axis).collect::<Vec<_>>())
+        PointSource::grid(problem.coordinates.iter().enumerate().map(axis).collect())
     }
 
     /// `unit(i, d)` is coordinate d of point i in the unit cube.
@@ -52,27 +56,26 @@ impl Points {
         problem: &Problem,
         n: usize,
         mut unit: impl FnMut(usize, usize) -> f64,
-    ) -> Vec<Vec<f64>> {
-        let dimension = problem.coordinates.len();
-        let free: Vec<usize> = (0..dimension).filter(|&c| self.held(c).is_none()).collect();
-        let draws: Vec<Vec<f64>> = (0..n).map(|i| (0..free.len()).map(|d| unit(i, d)).collect()).collect();
-        let held: Vec<Vec<f64>> = (0..dimension).filter_map(|c| self.held(c).cloned()).collect();
-        let held = product(&held);
-        let combinations = held.first().map_or(1, Vec::len);
-
-        let mut held = held.into_iter();
-        let mut column = |c: usize| match free.iter().position(|&f| f == c) {
-            Some(d) => {
-                let coordinate = &problem.coordinates[c];
-                let values = draws.iter().map(|draw| coordinate.at_fraction(draw[d]));
-                values.collect::<Vec<_>>().repeat(combinations)
+    ) -> PointSource {
+        let free: Vec<&Coordinate> = (problem.coordinates.iter().enumerate())
+            .filter_map(|(c, coordinate)| self.held(c).is_none().then_some(coordinate))
+            .collect();
+        let mut draws = vec![Vec::with_capacity(n); free.len()];
+        for i in 0..n {
+            for (d, coordinate) in free.iter().enumerate() {
+                draws[d].push(coordinate.at_fraction(unit(i, d)));
             }
-            None => {
-                let values = held.next().expect("one column for each held coordinate");
-                values.into_iter().flat_map(|v| std::iter::repeat_n(v, n)).collect()
+        }
+        let count = self.at.iter().map(|(_, values)| values.len()).product::<usize>() * n;
+        let (mut draws, mut repeat) = (draws.into_iter(), count);
+        let mut column = |c: usize| match self.held(c) {
+            None => Column::stored(draws.next().expect("one column for each free coordinate")),
+            Some(values) => {
+                repeat /= values.len();
+                Column::axis(values.clone(), repeat)
             }
         };
-        (0..dimension).map(&mut column).collect()
+        PointSource::new((0..problem.coordinates.len()).map(&mut column).collect(), count)
     }
 }
 
@@ -98,41 +101,20 @@ fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
     f64::from(sobol_burley::sample(point as u32, (dimension % available) as u32, seed))
 }
 
-/// All combinations of the axes' values, the last axis running fastest; one column per axis.
-pub(super) fn product(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let mut outer = 1;
-    let mut inner: usize = axes.iter().map(Vec::len).product();
-    let column = |axis: &Vec<f64>| {
-        inner /= axis.len().max(1);
-        let once = axis.iter().flat_map(|&v| std::iter::repeat_n(v, inner));
-        let column = once.collect::<Vec<_>>().repeat(outer);
-        outer *= axis.len();
-        column
-    };
-    axes.iter().map(column).collect()
-}
-
 /// The points where the filter holds (is neither zero nor undefined).
-fn keep(problem: &Problem, columns: &[Vec<f64>], filter: &Formula) -> Result<Vec<Vec<f64>>> {
+fn keep(problem: &Problem, points: PointSource, filter: &Formula) -> Result<PointSource> {
     let mut names = Names::without_unknowns(problem);
     let condition = names.lower(filter)?;
     let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
     let tape = Tape::compile(&names.graph, &[condition], &inputs)
         .expect("only coordinates and constants are in scope");
-    let n = columns.first().map_or(0, Vec::len);
     let mut scratch = Scratch::new();
-    let mut kept = vec![Vec::new(); columns.len()];
-    for start in (0..n).step_by(TILE) {
-        let rows = start..n.min(start + TILE);
-        let inputs: Vec<_> = columns.iter().map(|c| Input::Column(&c[rows.clone()])).collect();
-        tape.eval(&inputs, rows.len(), &mut scratch);
-        for (row, holds) in rows.zip(scratch.output(&tape, 0)) {
-            if *holds != 0.0 && !holds.is_nan() {
-                kept.iter_mut().zip(columns).for_each(|(to, from)| to.push(from[row]));
-            }
-        }
-    }
-    if kept.first().is_none_or(Vec::is_empty) {
+    let kept = points.keep(|columns| {
+        let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
+        tape.eval(&inputs, columns[0].len(), &mut scratch);
+        scratch.output(&tape, 0).iter().map(|&holds: &f64| holds != 0.0 && !holds.is_nan()).collect()
+    });
+    if kept.is_empty() {
         let message = "`where` leaves no points";
         return Err(Diagnostic::new(message, filter.origin.clone()).into());
     }
