@@ -234,3 +234,57 @@ pub(super) struct Slopes<'s> {
     pub(super) by_state: &'s [f64],
     pub(super) by_parameter: Vec<&'s [f64]>,
 }
+
+#[cfg(test)]
+mod tests {
+    use bilo_expr::{Scope, lower, parse};
+
+    use super::super::law::{Ends, Initial};
+    use super::*;
+    use crate::statement::Axis;
+
+    fn formulas(flux: &str) -> FluxFormulas {
+        let mut graph = Graph::new();
+        let [x, t] = ["x", "t"].map(|name| graph.symbol(name));
+        let inputs = vec![graph.leaf(x), graph.leaf(t)];
+        let state = graph.function("u", inputs);
+        let mut scope = Scope::new();
+        scope.bind("u", graph.value(state));
+        let ast = parse(flux).expect("the test's text is right");
+        let flux = Flux::Formula(lower(&ast, &mut graph, &scope).expect("the test's text is right"));
+        let [space, time] = [x, t].map(|symbol| Axis { symbol, lo: 0.0, hi: 1.0 });
+        let (parameters, ends, initial) = (vec![], Ends::Periodic, Initial::Nodal);
+        let mut law = ConservationLaw { graph, space, time, state, parameters, flux, ends, initial };
+        FluxFormulas::new(&mut law).expect("the flux compiles")
+    }
+
+    #[test]
+    fn critical_points_largest_speed_and_monotone_pieces_are_found() {
+        let pi = std::f64::consts::PI;
+        let cases: &[(&str, (f64, f64), &[f64], bool, f64)] = &[
+            ("u^2/2", (-1.0, 3.0), &[0.0], false, 3.0),
+            ("u^2/2", (1.0, 3.0), &[], true, 3.0),
+            ("3*u", (2.0, 2.0), &[], true, 3.0),
+            ("-u", (0.5, 0.5 + 1e-15), &[], false, 1.0),
+            ("u^3", (-1.0, 1.7), &[], true, 8.67),
+            ("7", (-1.0, 1.0), &[], true, 0.0),
+            ("sin(u)", (0.1, 6.0), &[0.5 * pi, 1.5 * pi], true, 1.0),
+            // The largest speed is inside, at the inflection.
+            ("u^2/(u^2 + 0.5*(1-u)^2)", (0.2, 0.9), &[], true, 2.080_793_275_8),
+            // Two extrema closer together than the parts that are searched.
+            ("u^3/3 - 0.60001*u^2/2 + 0.3*0.30001*u", (0.0, 1.0), &[0.3, 0.300_01], true, 0.489_993),
+            // Level between 1 and 2.
+            ("-max(0, u - 2)^2 - max(0, 1 - u)^2", (0.0, 4.0), &[1.0], true, 4.0),
+        ];
+        for &(flux, range, critical, rises_first, fastest) in cases {
+            let formulas = formulas(flux);
+            let curve = Curve::new(&formulas, &[], range).expect("the flux is finite");
+            assert_eq!(curve.critical.len(), critical.len(), "{flux}: {:?}", curve.critical);
+            for (found, exact) in curve.critical.iter().zip(critical) {
+                assert!((found - exact).abs() < 1e-9, "{flux}: {found} {exact}");
+            }
+            assert_eq!(curve.rises(0), rises_first, "{flux}");
+            assert!((curve.fastest - fastest).abs() < 1e-6, "{flux}: {}", curve.fastest);
+        }
+    }
+}

@@ -133,8 +133,9 @@ impl Godunov {
             let ghosts = self.ghosts(parameters, steps, mesh.cells)?;
             let curve = Curve::new(&self.flux, parameters, widened(scanned, start, &ghosts))?;
             let least = duration * curve.fastest / (mesh.cfl * width[0]);
-            if least.max(multiple as f64) > MOST_STEPS {
-                return Err(ConservationError::TooManySteps { speed: curve.fastest, steps: least });
+            let asked_for = least.max(multiple as f64);
+            if asked_for > MOST_STEPS {
+                return Err(ConservationError::TooManySteps { speed: curve.fastest, steps: asked_for });
             }
             let needed = (least.ceil() as usize).next_multiple_of(multiple);
             if needed <= steps {

@@ -68,6 +68,7 @@ fn cases() -> Vec<Case> {
         initial: Some("b*cos(pi*x) + a*x^2"),
         ..default
     };
+    let sonic = Text { parameters: &["a", "b"], flux: "a*u^2/2 - b*u", ends: None, ..default };
     let given = Text { parameters: &["a", "g"], ends: Some(["0.3 + g*sin(5*t)", "-g*t"]), ..default };
     let phases = Text {
         parameters: &["m"],
@@ -81,6 +82,7 @@ fn cases() -> Vec<Case> {
         Case::new("smooth", Text { ends: None, ..default }, &[0.1], mesh),
         Case::new("shock", shock, &[0.71], mesh),
         Case::new("shock, every step", shock, &[0.71], Mesh { levels: Levels::EveryStep, ..mesh }),
+        Case::new("a sonic point that moves", sonic, &[0.5, 0.2], mesh),
         Case::new("initial value by formula", two, &[0.4, 0.2], mesh),
         Case::new("given values at the ends", given, &[0.5, 0.2], mesh),
         Case::new("Buckley-Leverett", phases, &[0.6], mesh),
