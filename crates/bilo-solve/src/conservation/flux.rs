@@ -237,6 +237,8 @@ pub(super) struct Slopes<'s> {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::FRAC_PI_2;
+
     use bilo_expr::{Scope, lower, parse};
 
     use super::super::law::{Ends, Initial};
@@ -258,33 +260,36 @@ mod tests {
         FluxFormulas::new(&mut law).expect("the flux compiles")
     }
 
+    fn check(flux: &str, range: (f64, f64), critical: &[f64], rises_first: bool, fastest: f64) {
+        let formulas = formulas(flux);
+        let curve = Curve::new(&formulas, &[], range).expect("the flux is finite");
+        assert_eq!(curve.critical.len(), critical.len(), "{flux}: {:?}", curve.critical);
+        for (found, exact) in curve.critical.iter().zip(critical) {
+            assert!((found - exact).abs() < 1e-9, "{flux}: {found} {exact}");
+        }
+        assert_eq!(curve.rises(0), rises_first, "{flux}");
+        assert!((curve.fastest - fastest).abs() < 1e-6, "{flux}: {}", curve.fastest);
+    }
+
     #[test]
     fn critical_points_largest_speed_and_monotone_pieces_are_found() {
-        let pi = std::f64::consts::PI;
-        let cases: &[(&str, (f64, f64), &[f64], bool, f64)] = &[
-            ("u^2/2", (-1.0, 3.0), &[0.0], false, 3.0),
-            ("u^2/2", (1.0, 3.0), &[], true, 3.0),
-            ("3*u", (2.0, 2.0), &[], true, 3.0),
-            ("-u", (0.5, 0.5 + 1e-15), &[], false, 1.0),
-            ("u^3", (-1.0, 1.7), &[], true, 8.67),
-            ("7", (-1.0, 1.0), &[], true, 0.0),
-            ("sin(u)", (0.1, 6.0), &[0.5 * pi, 1.5 * pi], true, 1.0),
-            // The largest speed is inside, at the inflection.
-            ("u^2/(u^2 + 0.5*(1-u)^2)", (0.2, 0.9), &[], true, 2.080_793_275_8),
-            // Two extrema closer together than the parts that are searched.
-            ("u^3/3 - 0.60001*u^2/2 + 0.3*0.30001*u", (0.0, 1.0), &[0.3, 0.300_01], true, 0.489_993),
-            // Level between 1 and 2.
-            ("-max(0, u - 2)^2 - max(0, 1 - u)^2", (0.0, 4.0), &[1.0], true, 4.0),
-        ];
-        for &(flux, range, critical, rises_first, fastest) in cases {
-            let formulas = formulas(flux);
-            let curve = Curve::new(&formulas, &[], range).expect("the flux is finite");
-            assert_eq!(curve.critical.len(), critical.len(), "{flux}: {:?}", curve.critical);
-            for (found, exact) in curve.critical.iter().zip(critical) {
-                assert!((found - exact).abs() < 1e-9, "{flux}: {found} {exact}");
-            }
-            assert_eq!(curve.rises(0), rises_first, "{flux}");
-            assert!((curve.fastest - fastest).abs() < 1e-6, "{flux}: {}", curve.fastest);
-        }
+        check("u^2/2", (-1.0, 3.0), &[0.0], false, 3.0);
+        check("u^2/2", (1.0, 3.0), &[], true, 3.0);
+        check("u^3", (-1.0, 1.7), &[], true, 8.67);
+        check("sin(u)", (0.1, 6.0), &[FRAC_PI_2, 3.0 * FRAC_PI_2], true, 1.0);
+        // The largest speed is inside, at the inflection.
+        check("u^2/(u^2 + 0.5*(1-u)^2)", (0.2, 0.9), &[], true, 2.080_793_275_8);
+        // Two extrema closer together than the parts that are searched.
+        let close = "u^3/3 - 0.60001*u^2/2 + 0.3*0.30001*u";
+        check(close, (0.0, 1.0), &[0.3, 0.300_01], true, 0.489_993);
+    }
+
+    #[test]
+    fn ranges_of_one_state_and_level_fluxes_are_no_trouble() {
+        check("3*u", (2.0, 2.0), &[], true, 3.0);
+        check("-u", (0.5, 0.5 + 1e-15), &[], false, 1.0);
+        check("7", (-1.0, 1.0), &[], true, 0.0);
+        // Level between 1 and 2.
+        check("-max(0, u - 2)^2 - max(0, 1 - u)^2", (0.0, 4.0), &[1.0], true, 4.0);
     }
 }
