@@ -66,6 +66,7 @@
 //! - Failure: a [`SolveError`] says what is wrong and what to do.
 
 mod compile;
+pub mod conservation;
 mod error;
 mod linear;
 mod newton;
