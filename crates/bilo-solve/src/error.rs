@@ -29,13 +29,32 @@ pub enum SolveError {
     },
     /// A state is not a function of the coordinates of the problem.
     #[error(
-        "the state `{state}` must be a function of exactly the space coordinate \
+        "the state `{state}` must be a function of exactly the space coordinates \
          and, if the problem evolves, time"
     )]
     StateInputs {
         /// The state.
         state: String,
     },
+    /// A coefficient is not a function of space coordinates.
+    #[error("the coefficient `{coefficient}` must be a function of one or all space coordinates")]
+    CoefficientInputs {
+        /// The coefficient.
+        coefficient: String,
+    },
+    /// A side of an axis that space does not have.
+    #[error(
+        "a boundary equation names space axis number {axis}, but they are numbered from 0 and there are {axes}"
+    )]
+    NoSuchSide {
+        /// The axis named.
+        axis: usize,
+        /// How many there are.
+        axes: usize,
+    },
+    /// Time was declared to be a ring.
+    #[error("time cannot be periodic: only space axes can")]
+    PeriodicTime,
     /// A second or higher time derivative.
     #[error(
         "`{derivative}` is not supported: write the equation as a first-order system in \
@@ -47,7 +66,7 @@ pub enum SolveError {
     },
     /// An expression uses something that has no value here.
     #[error(
-        "`{leaf}` in {place} has no value: only coordinates, parameters and (outside \
+        "`{leaf}` in {place} has no value: only coordinates, parameters, coefficients and (outside \
          initial values) derivatives of the states may be used"
     )]
     UnknownLeaf {
@@ -63,8 +82,10 @@ pub enum SolveError {
     )]
     Undetermined,
     /// The grid is too coarse for the stencils.
-    #[error("{cells} cells are too few: use at least {needed}")]
+    #[error("{cells} cells along `{name}` are too few: use at least {needed}")]
     TooCoarse {
+        /// The coordinate.
+        name: String,
         /// Cells asked for.
         cells: usize,
         /// Fewest that work.
@@ -75,16 +96,14 @@ pub enum SolveError {
     NoSteps,
     /// A number is not finite.
     #[error(
-        "{what} is not finite at x = {x}, t = {t}: look for a division by zero or a \
+        "{what} is not finite at {place}: look for a division by zero or a \
          logarithm or root of a negative number, or start from a better guess"
     )]
     NonFinite {
         /// Which number.
         what: &'static str,
-        /// Where.
-        x: f64,
-        /// When (0 if steady).
-        t: f64,
+        /// Where and when, such as `x = 0.5, t = 1`.
+        place: String,
     },
     /// The linearised equations have no unique solution.
     #[error(

@@ -13,7 +13,7 @@
 //! ```
 //! use std::f64::consts::PI;
 //! use bilo_expr::{Graph, Scope, lower, parse};
-//! use bilo_solve::{Axis, Boundary, End, Resolution, Solver, Statement};
+//! use bilo_solve::{Axis, Boundary, End, Resolution, Side, Solver, Statement, Values};
 //!
 //! let mut graph = Graph::new();
 //! let [x, t, k] = ["x", "t", "k"].map(|name| graph.symbol(name));
@@ -33,19 +33,21 @@
 //!
 //! let solver = Solver::new(Statement {
 //!     graph,
-//!     space: Axis { symbol: x, lo: 0.0, hi: 1.0 },
-//!     periodic: false,
-//!     time: Some(Axis { symbol: t, lo: 0.0, hi: 1.0 }),
+//!     space: vec![Axis::new(x, 0.0, 1.0)],
+//!     time: Some(Axis::new(t, 0.0, 1.0)),
 //!     states: vec![u],
 //!     parameters: vec![k],
 //!     interior,
-//!     boundary: [End::Lower, End::Upper].map(|end| Boundary { end, residual: zero }).to_vec(),
+//!     boundary: [End::Lower, End::Upper]
+//!         .map(|end| Boundary { side: Side { axis: 0, end }, residual: zero })
+//!         .to_vec(),
 //!     initial,
-//!     guess: vec![],
+//!     ..Statement::default()
 //! })?;
 //! for k in [0.1, 0.2] {
-//!     let solution = solver.solve(&[k], Resolution { cells: 100, steps: 100 })?;
-//!     let u = solution.sample(0, 0, 0, &[(0.5, 1.0)])[0];
+//!     let resolution = Resolution { cells: vec![100], steps: 100 };
+//!     let solution = solver.solve(&Values::parameters(&[k]), &resolution)?;
+//!     let u = solution.sample(0, &[0, 0], &[&[0.5], &[1.0]])[0];
 //!     assert!((u - (-k * PI * PI).exp()).abs() < 1e-4);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,18 +67,25 @@
 //!   tells what it took.
 //! - Failure: a [`SolveError`] says what is wrong and what to do.
 
+mod check;
 mod compile;
+mod discrete;
 mod error;
+mod flux;
+mod fornberg;
+mod grid;
 mod linear;
+mod march;
 mod newton;
+mod operator;
+mod rows;
 mod solution;
 mod solver;
 mod statement;
-mod stencil;
 mod system;
 mod wellposed;
 
 pub use error::SolveError;
 pub use solution::{Solution, Work};
-pub use solver::{Resolution, Solver};
-pub use statement::{Axis, Boundary, End, Statement};
+pub use solver::{Resolution, Solver, Values};
+pub use statement::{Axis, Boundary, End, Side, Statement};

@@ -1,9 +1,6 @@
 //! The solution on its grid, and its values anywhere.
 
-use crate::stencil::{Grid, fornberg};
-
-/// Nodes of the local interpolation: cubic, so that its error is of fourth order.
-const WIDTH: usize = 4;
+use crate::grid::{Grid, Line, Weight};
 
 /// What a solve cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,113 +13,93 @@ pub struct Work {
     pub steps: usize,
 }
 
-/// A solution on the grid of nodes `x` at times `t`.
+/// A solution on the nodes of the axes at times `t`.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// Nodes, both ends included.
-    pub x: Vec<f64>,
+    /// Nodes of each space axis, both ends included.
+    pub axes: Vec<Vec<f64>>,
     /// Times from start to end; the one value 0 if steady.
     pub t: Vec<f64>,
     /// What the solve cost.
     pub work: Work,
-    periodic: bool,
+    grid: Grid,
+    /// The times as an axis; `None` if steady.
+    time: Option<Line>,
     fields: Vec<Vec<f64>>,
 }
 
 impl Solution {
     /// An empty solution on a grid.
-    pub(crate) fn new(grid: &Grid, states: usize) -> Solution {
+    pub(crate) fn new(grid: &Grid, time: Option<Line>, states: usize) -> Solution {
         Solution {
-            x: (0..=grid.cells).map(|i| grid.x(i)).collect(),
-            t: Vec::new(),
+            axes: grid.lines.iter().map(|line| line.positions().to_vec()).collect(),
+            t: time.as_ref().map_or(vec![0.0], |time| time.positions().to_vec()),
             work: Work::default(),
-            periodic: grid.periodic,
+            grid: grid.clone(),
+            time,
             fields: vec![Vec::new(); states],
         }
     }
 
     /// Appends the unknown vector of one time.
-    pub(crate) fn push(&mut self, t: f64, u: &[f64]) {
-        self.t.push(t);
-        let nodes = u.len() / self.fields.len();
-        for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(nodes)) {
-            field.extend_from_slice(column);
-            if self.periodic {
-                field.push(column[0]);
-            }
+    pub(crate) fn push(&mut self, u: &[f64]) {
+        for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(self.grid.nodes())) {
+            self.grid.repeat_ends(column, field);
         }
     }
 
-    /// Values of a state, time by time: node `i` at time `k` is entry
-    /// `k * x.len() + i`.
+    /// Values of a state in C order: time, then the first axis, then the second.
     pub fn field(&self, state: usize) -> &[f64] {
         &self.fields[state]
     }
 
-    /// The derivative of order (`order_x`, `order_t`) of a state at points
-    /// `(x, t)`, from the local polynomial through the nearest nodes: four of
-    /// them per direction and one more per order of derivative, so that the
-    /// error of the interpolation is of fourth order.
+    /// A derivative of a state at points, from the local polynomial through the
+    /// nearest nodes: four of them per direction and one more per order of
+    /// derivative, so that the error of the interpolation is of fourth order.
+    ///
+    /// `orders` and `points` have one entry per coordinate: the space axes in
+    /// their order, then time unless steady. A point is an entry of each of the
+    /// columns `points`.
     ///
     /// Values at nodes are exact. A periodic axis wraps; outside the domain
-    /// otherwise the polynomial of the nearest nodes is extrapolated. The time
-    /// of a steady solution is ignored.
-    pub fn sample(&self, state: usize, order_x: usize, order_t: usize, points: &[(f64, f64)]) -> Vec<f64> {
-        let (nx, field) = (self.x.len(), &self.fields[state]);
-        points
-            .iter()
-            .map(|&(x, t)| {
-                let in_x = self.space_weights(x, order_x);
-                let in_t = clipped_weights(&self.t, t, order_t);
-                in_t.iter()
-                    .map(|(k, w)| {
-                        let row = &field[k * nx..(k + 1) * nx];
-                        w * in_x.iter().map(|(i, w)| w * row[*i]).sum::<f64>()
+    /// otherwise the polynomial of the nearest nodes is extrapolated.
+    ///
+    /// # Panics
+    /// If there is not one order and one column per coordinate.
+    pub fn sample(&self, state: usize, orders: &[usize], points: &[&[f64]]) -> Vec<f64> {
+        let field = &self.fields[state];
+        let mut values = vec![0.0; points[0].len()];
+        self.for_each_weight(orders, points, |point, node, weight| values[point] += weight * field[node]);
+        values
+    }
+
+    /// Calls `visit(point, position in the field, weight)` for everything that
+    /// makes the derivative at the points.
+    fn for_each_weight(&self, orders: &[usize], points: &[&[f64]], mut visit: impl FnMut(usize, usize, f64)) {
+        let lines: Vec<&Line> = self.time.iter().chain(&self.grid.lines).collect();
+        assert_eq!(orders.len(), lines.len(), "one order per coordinate");
+        assert_eq!(points.len(), lines.len(), "one column per coordinate");
+        // Time is the last coordinate but the slowest index.
+        let coordinate = |line: usize| match self.time {
+            Some(_) => (line + lines.len() - 1) % lines.len(),
+            None => line,
+        };
+        for point in 0..points[0].len() {
+            let stencils: Vec<Vec<Weight>> = (0..lines.len())
+                .map(|line| (line, coordinate(line)))
+                .map(|(line, c)| lines[line].interpolate(points[c][point], orders[c]))
+                .collect();
+            let mut products = vec![(0, 1.0)];
+            for (line, stencil) in lines.iter().zip(&stencils) {
+                let stride = line.positions().len();
+                products = products
+                    .iter()
+                    .flat_map(|&(node, w)| {
+                        stencil.iter().map(move |s| (node * stride + s.node, w * s.weight))
                     })
-                    .sum()
-            })
-            .collect()
-    }
-
-    fn space_weights(&self, x: f64, order: usize) -> Vec<(usize, f64)> {
-        if !self.periodic {
-            return clipped_weights(&self.x, x, order);
+                    .collect();
+            }
+            products.into_iter().for_each(|(node, weight)| visit(point, node, weight));
         }
-        let cells = self.x.len() - 1;
-        let lo = self.x[0];
-        let period = self.x[cells] - lo;
-        let h = period / cells as f64;
-        let wrapped = lo + (x - lo).rem_euclid(period);
-        let width = (WIDTH + order).min(cells);
-        let first = first_node(&self.x, wrapped, width);
-        let nodes: Vec<f64> = (0..width as isize)
-            .map(|j| match usize::try_from(first + j) {
-                Ok(i) if i <= cells => self.x[i],
-                _ => lo + (first + j) as f64 * h,
-            })
-            .collect();
-        fornberg(wrapped, &nodes, order)
-            .into_iter()
-            .enumerate()
-            .map(|(j, w)| ((first + j as isize).rem_euclid(cells as isize) as usize, w))
-            .collect()
     }
-}
-
-/// Indices and weights of the nodes nearest to `at`, kept inside the axis.
-fn clipped_weights(axis: &[f64], at: f64, order: usize) -> Vec<(usize, f64)> {
-    let width = (WIDTH + order).min(axis.len());
-    let last_first = (axis.len() - width) as isize;
-    let first = first_node(axis, at, width).clamp(0, last_first) as usize;
-    fornberg(at, &axis[first..first + width], order)
-        .into_iter()
-        .enumerate()
-        .map(|(j, w)| (first + j, w))
-        .collect()
-}
-
-/// First of `width` consecutive nodes centred about `at` on a uniform axis.
-fn first_node(axis: &[f64], at: f64, width: usize) -> isize {
-    let cell = axis.partition_point(|&node| node <= at) as isize - 1;
-    cell - (width as isize - 1) / 2
 }

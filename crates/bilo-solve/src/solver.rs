@@ -1,118 +1,187 @@
-//! The statement compiled once, solved for many parameter values.
+//! The statement compiled once, solved for many values.
 
-use bilo_expr::{Expr, Input, Scratch, Tape};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::check;
 use crate::compile::{self, Block};
+use crate::discrete::Discrete;
 use crate::error::SolveError;
+use crate::flux::{self, Split};
+use crate::grid::Line;
+use crate::march::march;
 use crate::newton::Newton;
-use crate::solution::{Solution, Work};
-use crate::statement::{Axis, End, Statement};
-use crate::stencil::Grid;
-use crate::system::{Stage, System};
-use crate::wellposed::{self, Replacement};
+use crate::solution::Solution;
+use crate::statement::{Axis, Boundary, End, Side, Statement};
+use crate::system::{Stage, System, Workspace};
+use crate::wellposed::Replacement;
 
 /// How finely to solve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// Cells of the space axis, at least 4.
-    pub cells: usize,
+    /// Cells of each space axis, at least 4.
+    pub cells: Vec<usize>,
     /// Time steps; ignored by steady problems.
     pub steps: usize,
+}
+
+/// What a problem is solved for: a number per parameter and nodal values per
+/// coefficient, in the order of the statement.
+///
+/// The values of a coefficient stand in C order on the nodes of the axes it
+/// depends on, as [`Solver::coefficient_nodes`] lists them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    /// One value per parameter.
+    pub parameters: Vec<f64>,
+    /// The nodal values of each coefficient.
+    pub coefficients: Vec<Vec<f64>>,
+}
+
+impl Values {
+    /// Parameters of a problem without coefficients.
+    pub fn parameters(parameters: &[f64]) -> Values {
+        Values { parameters: parameters.to_vec(), coefficients: Vec::new() }
+    }
+}
+
+/// Where a boundary equation was compiled to, and the end where it holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Condition {
+    pub(crate) block: usize,
+    /// Its number within the block.
+    pub(crate) residual: usize,
+    pub(crate) end: End,
+}
+
+/// The fluxes of all interior residuals along one axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flux {
+    pub(crate) block: usize,
+    /// How far off the grid line the coordinates are taken, in cells.
+    pub(crate) nudge: f64,
 }
 
 /// A [`Statement`] checked and compiled.
 #[derive(Debug)]
 pub struct Solver {
-    pub(crate) interior: Block,
-    pub(crate) lower: Block,
-    pub(crate) upper: Block,
-    /// End and number within that end's block of each boundary equation.
-    pub(crate) boundary: Vec<(End, usize)>,
-    pub(crate) replacements: Vec<Replacement>,
+    pub(crate) space: Vec<Axis>,
     pub(crate) time: Option<Axis>,
-    space: Axis,
-    periodic: bool,
+    /// All residuals, by the places where they hold.
+    pub(crate) blocks: Vec<Block>,
+    /// The interior residuals as they were written.
+    pub(crate) plain: usize,
+    /// The interior residuals without their fluxes.
+    pub(crate) remainder: usize,
+    /// The fluxes along each axis: none, one, or two whose mean is taken.
+    pub(crate) fluxes: Vec<Vec<Flux>>,
+    /// Whether an interior residual has a flux along an axis.
+    pub(crate) has_flux: Vec<[bool; 2]>,
+    /// The boundary equations, in the order of the statement.
+    pub(crate) boundary: Vec<Condition>,
+    /// The interior equations that boundary equations replace, by axis.
+    pub(crate) replacements: Vec<Vec<Replacement>>,
+    /// Initial values, or Newton's guess; without residuals for zero.
+    pub(crate) start: Block,
+    pub(crate) coefficient_axes: Vec<Vec<usize>>,
     parameters: usize,
-    /// Initial values, or Newton's guess; `None` for zero.
-    start: Option<Tape>,
+    /// Names of the coordinates, time last.
+    names: Vec<String>,
+    /// The discrete equations of the last resolution.
+    discrete: Mutex<Option<Arc<Discrete>>>,
 }
 
 impl Solver {
     /// Checks the statement and compiles residuals and Jacobians.
     pub fn new(mut statement: Statement) -> Result<Solver, SolveError> {
-        check_axes(&statement)?;
-        check_counts(&statement)?;
-        compile::check_state_inputs(&mut statement)?;
+        check::axes(&statement)?;
+        check::counts(&statement)?;
+        compile::check_inputs(&mut statement)?;
         let residuals = statement.interior.clone();
-        let interior = compile::block(&mut statement, &residuals, "an interior residual")?;
-        let lower = boundary_block(&mut statement, End::Lower)?;
-        let upper = boundary_block(&mut statement, End::Upper)?;
-        let boundary = boundary_places(&statement);
-        let replacements = if statement.periodic {
-            expect_count("boundary equations", 0, boundary.len(), "a periodic axis has no ends")?;
-            Vec::new()
-        } else {
-            replace(&interior, [&lower, &upper], &boundary)?
-        };
+        let mut blocks = vec![compile::block(&mut statement, &residuals, "an interior residual")?];
+        let boundary = compile_boundary(&mut statement, &mut blocks)?;
+        let replacements = check::boundary(&statement, &blocks, &boundary)?;
+        let splits: Vec<Split> = residuals.iter().map(|&r| flux::split(&mut statement, r)).collect();
+        let remainders: Vec<_> = splits.iter().map(|split| split.remainder).collect();
+        blocks.push(compile::block(&mut statement, &remainders, "an interior residual")?);
+        let remainder = blocks.len() - 1;
+        let fluxes = compile_fluxes(&mut statement, &mut blocks, &splits)?;
         let starts =
             if statement.time.is_some() { statement.initial.clone() } else { statement.guess.clone() };
-        let start = if starts.is_empty() {
-            None
-        } else {
-            let tape = compile::coordinate_tape(&mut statement, &starts, "an initial value")?;
-            Some(tape)
-        };
+        let start = compile::stateless_block(&mut statement, &starts, "an initial value")?;
+        let coefficient_axes = |&c| compile::coefficient_axes(&statement, c).expect("inputs are checked");
+        let name = |axis: &Axis| statement.graph.symbol_name(axis.symbol).to_string();
         Ok(Solver {
-            interior,
-            lower,
-            upper,
+            blocks,
+            plain: 0,
+            remainder,
+            fluxes,
+            has_flux: splits.iter().map(|split| split.fluxes.map(|flux| flux.is_some())).collect(),
             boundary,
             replacements,
-            time: statement.time,
-            space: statement.space,
-            periodic: statement.periodic,
-            parameters: statement.parameters.len(),
             start,
+            coefficient_axes: statement.coefficients.iter().map(coefficient_axes).collect(),
+            parameters: statement.parameters.len(),
+            names: statement.space.iter().chain(&statement.time).map(name).collect(),
+            space: statement.space,
+            time: statement.time,
+            discrete: Mutex::new(None),
         })
     }
 
-    /// Solves for one set of parameter values, in the order of the statement.
-    pub fn solve(&self, parameters: &[f64], resolution: Resolution) -> Result<Solution, SolveError> {
-        self.check_request(parameters, resolution)?;
-        let grid =
-            Grid { lo: self.space.lo, hi: self.space.hi, cells: resolution.cells, periodic: self.periodic };
-        let start = self.start(&grid, parameters)?;
-        let mut system = System::new(self, parameters, grid);
+    /// Solves for one set of values.
+    pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
+        self.check_request(values, resolution)?;
+        let discrete = self.discretise(resolution);
+        check::coefficient_values(self, &discrete.grid, values)?;
+        let start = self.start(&discrete, values)?;
+        let mut system = System::new(self, &discrete, values);
         match self.time {
             None => self.solve_steady(&mut system, start),
-            Some(time) => self.march(&mut system, start, time, resolution.steps),
+            Some(time) => self.solve_evolving(&mut system, &start, Line::new(&time, resolution.steps)),
         }
     }
 
-    pub(crate) fn states(&self) -> usize {
-        self.interior.terms.len()
-    }
-
-    /// Highest space derivative in any equation.
-    pub(crate) fn highest_order(&self) -> usize {
-        [&self.interior, &self.lower, &self.upper]
+    /// The nodes of the axes that a coefficient depends on, where its values
+    /// are given. On a periodic axis the upper end is the lower one and is not
+    /// among them.
+    pub fn coefficient_nodes(&self, coefficient: usize, resolution: &Resolution) -> Vec<Vec<f64>> {
+        self.coefficient_axes[coefficient]
             .iter()
-            .flat_map(|block| &block.derivatives)
-            .map(|d| d.order_x)
-            .max()
-            .unwrap_or(0)
+            .map(|&axis| Line::new(&self.space[axis], resolution.cells[axis]))
+            .map(|line| line.positions()[..line.nodes()].to_vec())
+            .collect()
     }
 
-    fn check_request(&self, parameters: &[f64], resolution: Resolution) -> Result<(), SolveError> {
-        expect_count(
+    pub(crate) fn states(&self) -> usize {
+        self.has_flux.len()
+    }
+
+    /// The error of a number that is not finite.
+    pub(crate) fn not_finite(&self, what: &'static str, position: &[f64], t: f64) -> SolveError {
+        let coordinates = position.iter().chain([&t]).zip(&self.names);
+        let place: Vec<String> = coordinates.map(|(value, name)| format!("{name} = {value}")).collect();
+        SolveError::NonFinite { what, place: place.join(", ") }
+    }
+
+    fn check_request(&self, values: &Values, resolution: &Resolution) -> Result<(), SolveError> {
+        check::count(
             "parameter values",
             self.parameters,
-            parameters.len(),
+            values.parameters.len(),
             "give one value per parameter of the statement",
         )?;
-        let needed = Grid::cells_needed(self.highest_order());
-        if resolution.cells < needed {
-            return Err(SolveError::TooCoarse { cells: resolution.cells, needed });
+        check::count(
+            "numbers of cells",
+            self.space.len(),
+            resolution.cells.len(),
+            "give one per space axis",
+        )?;
+        for (axis, &cells) in resolution.cells.iter().enumerate() {
+            let order = self.blocks.iter().chain([&self.start]).map(|block| block.highest_order(axis)).max();
+            let needed = Line::cells_needed(order.unwrap_or(0));
+            if cells < needed {
+                return Err(SolveError::TooCoarse { name: self.names[axis].clone(), cells, needed });
+            }
         }
         if self.time.is_some() && resolution.steps == 0 {
             return Err(SolveError::NoSteps);
@@ -120,182 +189,107 @@ impl Solver {
         Ok(())
     }
 
+    /// The discrete equations, kept from the last solve if its grid was the same.
+    fn discretise(&self, resolution: &Resolution) -> Arc<Discrete> {
+        let mut kept = self.discrete.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(discrete) if discrete.cells == resolution.cells => discrete.clone(),
+            _ => kept.insert(Arc::new(Discrete::new(self, &resolution.cells))).clone(),
+        }
+    }
+
     /// Initial values (or the guess) at the nodes.
-    fn start(&self, grid: &Grid, parameters: &[f64]) -> Result<Vec<f64>, SolveError> {
-        let n = grid.nodes();
-        let Some(tape) = &self.start else {
-            return Ok(vec![0.0; self.states() * n]);
-        };
-        let x: Vec<f64> = (0..n).map(|i| grid.x(i)).collect();
-        let mut inputs = vec![Input::Column(&x[..])];
-        inputs.extend(self.time.map(|time| Input::Uniform(time.lo)));
-        inputs.extend(parameters.iter().map(|&p| Input::Uniform(p)));
-        let mut scratch = Scratch::new();
-        tape.eval(&inputs, n, &mut scratch);
+    fn start(&self, discrete: &Discrete, values: &Values) -> Result<Vec<f64>, SolveError> {
+        let nodes = discrete.grid.nodes();
+        let tape = &self.start.residuals;
+        if tape.outputs().is_empty() {
+            return Ok(vec![0.0; self.states() * nodes]);
+        }
+        let t = self.time.map_or(0.0, |time| time.lo);
+        let mut workspace = Workspace::new(&self.start, &discrete.start, values);
+        workspace.run_residuals(&self.start, &discrete.start, values, t);
         let start: Vec<f64> =
-            (0..self.states()).flat_map(|s| scratch.output(tape, s).iter().copied()).collect();
+            (0..self.states()).flat_map(|s| workspace.residuals.output(tape, s).iter().copied()).collect();
         match start.iter().position(|v| !v.is_finite()) {
             None => Ok(start),
-            Some(i) => Err(SolveError::NonFinite {
-                what: "an initial value",
-                x: x[i % n],
-                t: self.time.map_or(0.0, |time| time.lo),
-            }),
+            Some(i) => {
+                let coordinates = discrete.start.coordinates.iter();
+                let position: Vec<f64> = coordinates.map(|column| column[i % nodes]).collect();
+                Err(self.not_finite("an initial value", &position, t))
+            }
         }
     }
 
     fn solve_steady(&self, system: &mut System<'_>, mut u: Vec<f64>) -> Result<Solution, SolveError> {
         let stage = Stage { t: 0.0, rate: 0.0, base: vec![0.0; u.len()] };
-        let mut work = Work::default();
-        Newton::new(system).solve(system, &stage, &mut u, &mut work)?;
-        let mut solution = Solution::new(&system.grid, self.states());
-        solution.push(0.0, &u);
-        solution.work = work;
+        let mut solution = Solution::new(&system.discrete.grid, None, self.states());
+        Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work)?;
+        solution.push(&u);
         Ok(solution)
     }
 
-    /// Alexander's SDIRK2 (SIAM J. Numer. Anal. 14 (1977) 1006): L-stable, and
-    /// the second stage is the new solution. The unknown of a stage is its
-    /// value, so that states without a time derivative need nothing special.
-    fn march(
+    fn solve_evolving(
         &self,
         system: &mut System<'_>,
-        mut u: Vec<f64>,
-        time: Axis,
-        steps: usize,
+        start: &[f64],
+        time: Line,
     ) -> Result<Solution, SolveError> {
-        let gamma = 1.0 - 0.5_f64.sqrt();
-        let dt = (time.hi - time.lo) / steps as f64;
-        let rate = 1.0 / (gamma * dt);
-        let at = |steps_done: f64| time.lo + steps_done * dt;
-        let mut solution = Solution::new(&system.grid, self.states());
-        solution.push(time.lo, &u);
-        let mut work = Work::default();
-        let mut newton = Newton::new(system);
-        let mut slope = vec![0.0; u.len()];
-        for step in 0..steps {
-            let done = step as f64;
-            let new = if step + 1 == steps { time.hi } else { at(done + 1.0) };
-            for (t, ahead) in [(at(done + gamma), 0.0), (new, (1.0 - gamma) * dt)] {
-                let base = along(&u, ahead, &slope);
-                let stage = Stage { t, rate, base };
-                let mut value = along(&stage.base, 1.0 / rate, &slope);
-                if newton.solve(system, &stage, &mut value, &mut work).is_err() {
-                    // The extrapolation may have left the domain of the equations.
-                    value.clone_from(&u);
-                    newton.solve(system, &stage, &mut value, &mut work)?;
-                }
-                for ((k, value), base) in slope.iter_mut().zip(&value).zip(&stage.base) {
-                    *k = rate * (value - base);
-                }
-                if ahead > 0.0 {
-                    u = value;
-                }
-            }
-            work.steps += 1;
-            solution.push(new, &u);
-        }
+        let mut solution = Solution::new(&system.discrete.grid, Some(time), self.states());
+        solution.push(start);
+        let mut work = solution.work;
+        let times = solution.t.clone();
+        march(system, start, &times, &mut work, |_, u| solution.push(u))?;
         solution.work = work;
         Ok(solution)
     }
 }
 
-fn along(u: &[f64], distance: f64, slope: &[f64]) -> Vec<f64> {
-    u.iter().zip(slope).map(|(u, k)| u + distance * k).collect()
-}
-
-fn check_axes(statement: &Statement) -> Result<(), SolveError> {
-    for axis in [Some(statement.space), statement.time].into_iter().flatten() {
-        if !(axis.lo < axis.hi && (axis.hi - axis.lo).is_finite()) {
-            return Err(SolveError::EmptyAxis {
-                name: statement.graph.symbol_name(axis.symbol).to_string(),
-                lo: axis.lo,
-                hi: axis.hi,
-            });
+/// Compiles the boundary equations of every side together.
+fn compile_boundary(
+    statement: &mut Statement,
+    blocks: &mut Vec<Block>,
+) -> Result<Vec<Condition>, SolveError> {
+    let boundary = statement.boundary.clone();
+    let mut sides: Vec<Side> = boundary.iter().map(|b| b.side).collect();
+    sides.sort_unstable();
+    sides.dedup();
+    let place = |b: &Boundary| Condition { block: 0, residual: 0, end: b.side.end };
+    let mut places: Vec<Condition> = boundary.iter().map(place).collect();
+    for side in sides {
+        let mut residuals = Vec::new();
+        for (place, b) in places.iter_mut().zip(&boundary).filter(|(_, b)| b.side == side) {
+            (place.block, place.residual) = (blocks.len(), residuals.len());
+            residuals.push(b.residual);
         }
+        blocks.push(compile::block(statement, &residuals, "a boundary residual")?);
     }
-    Ok(())
+    Ok(places)
 }
 
-fn check_counts(statement: &Statement) -> Result<(), SolveError> {
-    let states = statement.states.len();
-    let evolving = statement.time.is_some();
-    if states == 0 {
-        return expect_count("states", 1, 0, "name at least one state to solve for");
+/// Compiles the fluxes of all interior residuals along every axis that has any.
+///
+/// In the plane a jump along a grid line runs through the faces across it.
+/// Their flux is the mean of both sides, a quarter of a cell to the left and to
+/// the right.
+fn compile_fluxes(
+    statement: &mut Statement,
+    blocks: &mut Vec<Block>,
+    splits: &[Split],
+) -> Result<Vec<Vec<Flux>>, SolveError> {
+    let zero = statement.graph.constant(0.0);
+    let mut all = Vec::new();
+    for axis in 0..statement.space.len() {
+        let mut along_axis = Vec::new();
+        if splits.iter().any(|split| split.fluxes[axis].is_some()) {
+            let fluxes: Vec<_> = splits.iter().map(|split| split.fluxes[axis].unwrap_or(zero)).collect();
+            let pieces = fluxes.iter().any(|&flux| flux::has_kinks(&statement.graph, flux));
+            let nudges: &[f64] = if pieces && statement.space.len() > 1 { &[-0.25, 0.25] } else { &[0.0] };
+            for &nudge in nudges {
+                along_axis.push(Flux { block: blocks.len(), nudge });
+                blocks.push(compile::block(statement, &fluxes, "an interior residual")?);
+            }
+        }
+        all.push(along_axis);
     }
-    expect_count("interior residuals", states, statement.interior.len(), "give one equation per state")?;
-    expect_count(
-        "initial values",
-        if evolving { states } else { 0 },
-        statement.initial.len(),
-        "an evolving problem has one per state, a steady problem none",
-    )?;
-    let guesses = statement.guess.len();
-    if guesses == 0 {
-        return Ok(());
-    }
-    expect_count(
-        "guesses",
-        if evolving { 0 } else { states },
-        guesses,
-        "a steady problem has one per state or none, an evolving problem starts from its initial values",
-    )
-}
-
-fn expect_count(
-    what: &'static str,
-    expected: usize,
-    found: usize,
-    help: &'static str,
-) -> Result<(), SolveError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(SolveError::WrongCount { what, expected, found, help })
-}
-
-/// The boundary equations of one end, compiled together.
-fn boundary_block(statement: &mut Statement, end: End) -> Result<Block, SolveError> {
-    let residuals: Vec<Expr> =
-        statement.boundary.iter().filter(|b| b.end == end).map(|b| b.residual).collect();
-    compile::block(statement, &residuals, "a boundary residual")
-}
-
-/// End and number within that end's block of each boundary equation.
-fn boundary_places(statement: &Statement) -> Vec<(End, usize)> {
-    let mut found = [0, 0];
-    statement
-        .boundary
-        .iter()
-        .map(|b| {
-            let number = found[b.end as usize];
-            found[b.end as usize] += 1;
-            (b.end, number)
-        })
-        .collect()
-}
-
-/// Counts the boundary equations and finds their rows.
-fn replace(
-    interior: &Block,
-    ends: [&Block; 2],
-    boundary: &[(End, usize)],
-) -> Result<Vec<Replacement>, SolveError> {
-    let states = interior.terms.len();
-    let orders: Vec<Vec<Option<usize>>> =
-        (0..states).map(|e| (0..states).map(|s| interior.order_x(e, s)).collect()).collect();
-    let orders = wellposed::orders_of_states(&orders)?;
-    expect_count(
-        "boundary equations",
-        orders.iter().sum(),
-        boundary.len(),
-        "both ends together need one per order of the highest space derivative \
-         (a first-order equation has one, at the inflow end)",
-    )?;
-    let occurs: Vec<Vec<bool>> = boundary
-        .iter()
-        .map(|&(end, i)| (0..states).map(|s| ends[end as usize].occurs(i, s)).collect())
-        .collect();
-    let sides: Vec<End> = boundary.iter().map(|b| b.0).collect();
-    Ok(wellposed::replacements(&orders, &sides, &occurs))
+    Ok(all)
 }
