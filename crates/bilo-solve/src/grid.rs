@@ -164,14 +164,13 @@ impl Grid {
         self.lines.iter().map(Line::nodes).product()
     }
 
-    /// Appends nodal values with the repeated ends of periodic axes.
-    pub(crate) fn repeat_ends(&self, nodes: &[f64], field: &mut Vec<f64>) {
+    /// The unknown node behind every node of a field, the repeated ends of
+    /// periodic axes included.
+    pub(crate) fn field_nodes(&self) -> impl Iterator<Item = usize> + '_ {
         let [first, second] =
             [0, 1].map(|axis| self.lines.get(axis).map_or(1, |line| line.positions().len()));
-        let unique = self.lines.get(1).map_or(1, Line::nodes);
-        for i in (0..first).map(|i| i % self.lines[0].nodes()) {
-            field.extend((0..second).map(|j| nodes[i * unique + j % unique]));
-        }
+        let [rows, columns] = [0, 1].map(|axis| self.lines.get(axis).map_or(1, Line::nodes));
+        (0..first).flat_map(move |i| (0..second).map(move |j| (i % rows) * columns + j % columns))
     }
 
     /// Position of a node along each axis; the second is 0 in one dimension.

@@ -78,7 +78,9 @@ mod linear;
 mod march;
 mod newton;
 mod operator;
+mod partials;
 mod rows;
+mod sensitivity;
 mod solution;
 mod solver;
 mod statement;
@@ -86,6 +88,6 @@ mod system;
 mod wellposed;
 
 pub use error::SolveError;
-pub use solution::{Solution, Work};
+pub use solution::{Load, Solution, Work};
 pub use solver::{Resolution, Solver, Values};
 pub use statement::{Axis, Boundary, End, Side, Statement};

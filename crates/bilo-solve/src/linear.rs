@@ -10,6 +10,12 @@ use faer::{Conj, MatMut, Par};
 /// digits of the solution would be left.
 const SINGULAR: f64 = 1e14;
 
+/// Corrections that shrink less than this call for a new factorisation.
+const SLOW: f64 = 0.1;
+
+/// Relative correction at which a refined solution is exact.
+const REFINED: f64 = 1e-14;
+
 /// Where each entry of the matrix is stored, by compressed columns, and how
 /// its factorisation goes.
 #[derive(Debug)]
@@ -119,6 +125,12 @@ impl<'a> Factorisation<'a> {
         self.solve_scaled(rhs);
     }
 
+    /// Replaces the right-hand side by the solution with the transposed matrix.
+    pub(crate) fn solve_transposed(&mut self, rhs: &mut [f64]) {
+        self.solve_scaled_transposed(rhs);
+        self.scale(rhs);
+    }
+
     /// Brings residuals to the units of the solution, row by row.
     pub(crate) fn scale(&self, residual: &mut [f64]) {
         for (r, scale) in residual.iter_mut().zip(&self.row_scale) {
@@ -176,6 +188,71 @@ impl<'a> Factorisation<'a> {
     }
 }
 
+/// Exact solves with a sequence of matrices of one pattern that change little
+/// from one to the next: a factorisation serves, with iterative refinement,
+/// until the corrections no longer shrink fast.
+pub(crate) struct Refined<'a> {
+    pattern: &'a Pattern,
+    factorisation: Factorisation<'a>,
+    ready: bool,
+    /// Factorisations made.
+    pub(crate) factorisations: usize,
+}
+
+impl<'a> Refined<'a> {
+    pub(crate) fn new(pattern: &'a Pattern) -> Refined<'a> {
+        Refined { pattern, factorisation: Factorisation::new(pattern), ready: false, factorisations: 0 }
+    }
+
+    /// The solution for the matrix with these entries, or with its transpose.
+    pub(crate) fn solve(
+        &mut self,
+        values: &[f64],
+        transposed: bool,
+        rhs: &[f64],
+    ) -> Result<Vec<f64>, Degenerate> {
+        if self.ready
+            && let Some(solution) = self.refine(values, transposed, rhs, false)
+        {
+            return Ok(solution);
+        }
+        self.ready = false;
+        self.factorisation.factorise(values)?;
+        self.factorisations += 1;
+        self.ready = true;
+        self.refine(values, transposed, rhs, true).ok_or(Degenerate(f64::INFINITY))
+    }
+
+    /// `None` if the corrections shrink slowly; with a `fresh` factorisation
+    /// that means that only rounding is left.
+    fn refine(&mut self, values: &[f64], transposed: bool, rhs: &[f64], fresh: bool) -> Option<Vec<f64>> {
+        let mut solution = vec![0.0; rhs.len()];
+        let mut rest = rhs.to_vec();
+        let mut last = f64::INFINITY;
+        loop {
+            if transposed {
+                self.factorisation.solve_transposed(&mut rest);
+            } else {
+                self.factorisation.solve(&mut rest);
+            }
+            let size = norm(&rest);
+            if size > SLOW * last {
+                return fresh.then_some(solution);
+            }
+            solution.iter_mut().zip(&rest).for_each(|(x, d)| *x += d);
+            if size <= REFINED * norm(&solution) {
+                return Some(solution);
+            }
+            last = size;
+            rest.copy_from_slice(rhs);
+            self.pattern.for_each(values, |row, column, v| {
+                let (row, column) = if transposed { (column, row) } else { (row, column) };
+                rest[row] -= v * solution[column];
+            });
+        }
+    }
+}
+
 /// Euclidean length.
 pub(crate) fn norm(v: &[f64]) -> f64 {
     v.iter().map(|a| a * a).sum::<f64>().sqrt()
@@ -217,6 +294,45 @@ mod tests {
             // Condition number about n^2 = 2500 times machine epsilon.
             assert!((x - e).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_kept_factorisation_is_refined_and_a_useless_one_replaced() {
+        let n = 50;
+        let (pattern, values) = tridiagonal(n, 2.0);
+        let mut refined = Refined::new(&pattern);
+        for (factor, factorisations) in [(1.0, 1), (1.05, 1), (4.0, 2)] {
+            let values: Vec<f64> =
+                values.iter().map(|v| if *v > 0.0 { factor * v + 1.0 } else { *v }).collect();
+            for transposed in [false, true] {
+                let exact: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+                let mut rhs = vec![0.0; n];
+                pattern.for_each(&values, |row, column, v| rhs[row] += v * exact[column]);
+                let found = refined.solve(&values, transposed, &rhs).expect("positive definite");
+                let error = found.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(error < 1e-13, "{error}");
+            }
+            assert_eq!(refined.factorisations, factorisations);
+        }
+    }
+
+    #[test]
+    fn a_transposed_solve_undoes_a_transposed_product() {
+        let (pattern, values) = tridiagonal(20, 2.0);
+        // Rows of different size, so that the matrix is not symmetric.
+        let mut skew = values.clone();
+        let mut place = 0;
+        pattern.for_each(&values, |row, _, v| {
+            skew[place] = v * (1.0 + row as f64);
+            place += 1;
+        });
+        let exact: Vec<f64> = (0..20).map(|i| f64::from(i).cos()).collect();
+        let mut rhs = vec![0.0; 20];
+        pattern.for_each(&skew, |row, column, v| rhs[column] += v * exact[row]);
+        let mut lu = Factorisation::new(&pattern);
+        lu.factorise(&skew).expect("regular");
+        lu.solve_transposed(&mut rhs);
+        assert!(rhs.iter().zip(&exact).all(|(x, e)| (x - e).abs() < 1e-12));
     }
 
     #[test]

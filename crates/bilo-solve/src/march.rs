@@ -22,7 +22,9 @@ pub(crate) struct Sdirk2 {
 }
 
 impl Sdirk2 {
-    pub(crate) fn new(dt: f64) -> Sdirk2 {
+    /// Equal steps through the times.
+    pub(crate) fn new(times: &[f64]) -> Sdirk2 {
+        let dt = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
         let gamma = 1.0 - 0.5_f64.sqrt();
         Sdirk2 { gamma, rate: 1.0 / (gamma * dt), ahead: (1.0 - gamma) / gamma }
     }
@@ -34,8 +36,12 @@ impl Sdirk2 {
 
     /// The second stage, after `y1` was found.
     pub(crate) fn second(&self, u: &[f64], y1: &[f64], t: [f64; 2]) -> Stage {
-        let base = u.iter().zip(y1).map(|(u, y)| u + self.ahead * (y - u)).collect();
-        Stage { t: t[1], rate: self.rate, base }
+        Stage { t: t[1], rate: self.rate, base: self.base(u, y1) }
+    }
+
+    /// The base of the second stage.
+    pub(crate) fn base(&self, u: &[f64], y1: &[f64]) -> Vec<f64> {
+        u.iter().zip(y1).map(|(u, y)| u + self.ahead * (y - u)).collect()
     }
 }
 
@@ -51,7 +57,7 @@ pub(crate) fn march(
     let mut newton = Newton::new(&system.discrete.pattern);
     let mut u = start.to_vec();
     let mut slope = vec![0.0; u.len()];
-    let method = Sdirk2::new((times[times.len() - 1] - times[0]) / (times.len() - 1) as f64);
+    let method = Sdirk2::new(times);
     for t in times.windows(2) {
         let t = [t[0], t[1]];
         let first = method.first(&u, t);

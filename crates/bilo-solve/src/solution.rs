@@ -1,6 +1,7 @@
 //! The solution on its grid, and its values anywhere.
 
 use crate::grid::{Grid, Line, Weight};
+use crate::solver::Values;
 
 /// What a solve cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,10 +23,33 @@ pub struct Solution {
     pub t: Vec<f64>,
     /// What the solve cost.
     pub work: Work,
-    grid: Grid,
+    pub(crate) grid: Grid,
     /// The times as an axis; `None` if steady.
-    time: Option<Line>,
+    pub(crate) time: Option<Line>,
     fields: Vec<Vec<f64>>,
+    /// What it was solved for.
+    pub(crate) values: Values,
+    /// The first stage of every time step, for linearisations.
+    pub(crate) stages: Vec<Vec<f64>>,
+}
+
+/// Weights on the values of a solution: the derivative of a number by the
+/// solution, such as that of a data misfit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    fields: Vec<Vec<f64>>,
+}
+
+impl Load {
+    /// The weights of a state, in the order of [`Solution::field`].
+    pub fn field(&self, state: usize) -> &[f64] {
+        &self.fields[state]
+    }
+
+    /// The same to be changed.
+    pub fn field_mut(&mut self, state: usize) -> &mut [f64] {
+        &mut self.fields[state]
+    }
 }
 
 impl Solution {
@@ -38,14 +62,45 @@ impl Solution {
             grid: grid.clone(),
             time,
             fields: vec![Vec::new(); states],
+            values: Values::default(),
+            stages: Vec::new(),
         }
     }
 
     /// Appends the unknown vector of one time.
     pub(crate) fn push(&mut self, u: &[f64]) {
         for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(self.grid.nodes())) {
-            self.grid.repeat_ends(column, field);
+            field.extend(self.grid.field_nodes().map(|node| column[node]));
         }
+    }
+
+    /// The unknown vector of one time.
+    pub(crate) fn level(&self, k: usize) -> Vec<f64> {
+        let mut u = vec![0.0; self.fields.len() * self.grid.nodes()];
+        self.for_each_at(k, &self.fields, |unknown, value| u[unknown] = value);
+        u
+    }
+
+    /// Weights on the unknown vector of one time.
+    pub(crate) fn load_level(&self, load: &Load, k: usize) -> Vec<f64> {
+        let mut weights = vec![0.0; self.fields.len() * self.grid.nodes()];
+        self.for_each_at(k, &load.fields, |unknown, value| weights[unknown] += value);
+        weights
+    }
+
+    /// Calls `visit(unknown, value)` for all entries of fields at one time.
+    fn for_each_at(&self, k: usize, fields: &[Vec<f64>], mut visit: impl FnMut(usize, f64)) {
+        for (state, field) in fields.iter().enumerate() {
+            let size = field.len() / self.t.len();
+            for (node, &value) in self.grid.field_nodes().zip(&field[k * size..(k + 1) * size]) {
+                visit(state * self.grid.nodes() + node, value);
+            }
+        }
+    }
+
+    /// No weights yet.
+    pub fn load(&self) -> Load {
+        Load { fields: self.fields.iter().map(|field| vec![0.0; field.len()]).collect() }
     }
 
     /// Values of a state in C order: time, then the first axis, then the second.
@@ -71,6 +126,24 @@ impl Solution {
         let mut values = vec![0.0; points[0].len()];
         self.for_each_weight(orders, points, |point, node, weight| values[point] += weight * field[node]);
         values
+    }
+
+    /// The transpose of [`Solution::sample`]: adds `sum_i weights_i * sample_i`,
+    /// seen as a function of the solution, to a load.
+    ///
+    /// # Panics
+    /// As [`Solution::sample`], or if there is not one weight per point.
+    pub fn scatter(
+        &self,
+        load: &mut Load,
+        state: usize,
+        orders: &[usize],
+        points: &[&[f64]],
+        weights: &[f64],
+    ) {
+        assert_eq!(weights.len(), points[0].len(), "one weight per point");
+        let field = &mut load.fields[state];
+        self.for_each_weight(orders, points, |point, node, w| field[node] += weights[point] * w);
     }
 
     /// Calls `visit(point, position in the field, weight)` for everything that

@@ -12,7 +12,7 @@ use crate::march::march;
 use crate::newton::Newton;
 use crate::solution::Solution;
 use crate::statement::{Axis, Boundary, End, Side, Statement};
-use crate::system::{Stage, System, Workspace};
+use crate::system::{Stage, System};
 use crate::wellposed::Replacement;
 
 /// How finely to solve.
@@ -131,14 +131,16 @@ impl Solver {
     /// Solves for one set of values.
     pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
         self.check_request(values, resolution)?;
-        let discrete = self.discretise(resolution);
+        let discrete = self.discretise(&resolution.cells);
         check::coefficient_values(self, &discrete.grid, values)?;
         let start = self.start(&discrete, values)?;
         let mut system = System::new(self, &discrete, values);
-        match self.time {
-            None => self.solve_steady(&mut system, start),
-            Some(time) => self.solve_evolving(&mut system, &start, Line::new(&time, resolution.steps)),
-        }
+        let mut solution = match self.time {
+            None => self.solve_steady(&mut system, start)?,
+            Some(time) => self.solve_evolving(&mut system, &start, Line::new(&time, resolution.steps))?,
+        };
+        solution.values = values.clone();
+        Ok(solution)
     }
 
     /// The nodes of the axes that a coefficient depends on, where its values
@@ -190,11 +192,11 @@ impl Solver {
     }
 
     /// The discrete equations, kept from the last solve if its grid was the same.
-    fn discretise(&self, resolution: &Resolution) -> Arc<Discrete> {
+    pub(crate) fn discretise(&self, cells: &[usize]) -> Arc<Discrete> {
         let mut kept = self.discrete.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
-            Some(discrete) if discrete.cells == resolution.cells => discrete.clone(),
-            _ => kept.insert(Arc::new(Discrete::new(self, &resolution.cells))).clone(),
+            Some(discrete) if discrete.cells == cells => discrete.clone(),
+            _ => kept.insert(Arc::new(Discrete::new(self, cells))).clone(),
         }
     }
 
@@ -205,9 +207,7 @@ impl Solver {
         if tape.outputs().is_empty() {
             return Ok(vec![0.0; self.states() * nodes]);
         }
-        let t = self.time.map_or(0.0, |time| time.lo);
-        let mut workspace = Workspace::new(&self.start, &discrete.start, values);
-        workspace.run_residuals(&self.start, &discrete.start, values, t);
+        let workspace = self.evaluated_start(discrete, values);
         let start: Vec<f64> =
             (0..self.states()).flat_map(|s| workspace.residuals.output(tape, s).iter().copied()).collect();
         match start.iter().position(|v| !v.is_finite()) {
@@ -215,6 +215,7 @@ impl Solver {
             Some(i) => {
                 let coordinates = discrete.start.coordinates.iter();
                 let position: Vec<f64> = coordinates.map(|column| column[i % nodes]).collect();
+                let t = self.time.map_or(0.0, |time| time.lo);
                 Err(self.not_finite("an initial value", &position, t))
             }
         }
@@ -238,7 +239,10 @@ impl Solver {
         solution.push(start);
         let mut work = solution.work;
         let times = solution.t.clone();
-        march(system, start, &times, &mut work, |_, u| solution.push(u))?;
+        march(system, start, &times, &mut work, |y1, u| {
+            solution.stages.push(y1.to_vec());
+            solution.push(u);
+        })?;
         solution.work = work;
         Ok(solution)
     }

@@ -81,7 +81,7 @@ pub(crate) struct System<'a> {
     pub(crate) solver: &'a Solver,
     pub(crate) discrete: &'a Discrete,
     pub(crate) values: &'a Values,
-    workspaces: Vec<Workspace>,
+    pub(crate) workspaces: Vec<Workspace>,
     velocity: Vec<f64>,
     residual: Vec<f64>,
     jacobian: Vec<f64>,
@@ -161,6 +161,14 @@ impl<'a> System<'a> {
             }
         });
         self.report("the derivative of a residual", bad, stage.t)
+    }
+
+    /// The derivative of the residuals by the velocity, times the rate: how
+    /// much of the base of the stage is felt.
+    pub(crate) fn mass(&self, stage: &Stage) -> Vec<f64> {
+        let mut mass = vec![0.0; self.discrete.pattern.entries()];
+        self.add_products(&mut mass, 0.0, stage.rate);
+        mass
     }
 
     /// `values = by_u * dr/du + by_velocity * dr/du_t` with the partial
