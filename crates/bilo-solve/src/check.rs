@@ -56,6 +56,9 @@ pub(crate) fn counts(statement: &Statement) -> Result<(), SolveError> {
         statement.initial.len(),
         "an evolving problem has one per state, a steady problem none",
     )?;
+    if let Some(mask) = &statement.mask {
+        count("values outside the mask", states, mask.outside.len(), "give one per state")?;
+    }
     let guesses = statement.guess.len();
     if guesses == 0 {
         return Ok(());

@@ -127,6 +127,15 @@ pub(crate) fn stateless_block(
     }
 }
 
+/// Compiles an expression of the space coordinates, which are its inputs.
+pub(crate) fn mask(statement: &mut Statement, inside: Expr) -> Result<Tape, SolveError> {
+    let graph = &mut statement.graph;
+    let inside = graph.expand_definitions(inside);
+    let inputs: Vec<Leaf> = statement.space.iter().map(|axis| Leaf::Symbol(axis.symbol)).collect();
+    Tape::compile(graph, &[inside], &inputs)
+        .map_err(|leaf| SolveError::MaskInputs { leaf: text(graph, &leaf) })
+}
+
 /// What a leaf means.
 fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<Slot, SolveError> {
     let found = match leaf {

@@ -78,9 +78,7 @@ impl Discrete {
             .zip(points)
             .map(|(block, points)| Placed::new(solver, block, &grid, points))
             .collect();
-        let everywhere = (0..grid.nodes()).map(|i| grid.along_axes(i)).collect();
-        let everywhere = Points { at: everywhere, ..Points::default() };
-        let start = Placed::new(solver, &solver.start, &grid, everywhere);
+        let start = Placed::new(solver, &solver.start, &grid, Points::everywhere(&grid));
         let pairs = pairs(solver, &grid, &rows, &placed);
         let (pattern, places) = Pattern::new(rows.len(), &pairs);
         Discrete { cells: cells.to_vec(), grid, placed, start, rows, pattern, places }

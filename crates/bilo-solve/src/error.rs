@@ -75,6 +75,12 @@ pub enum SolveError {
         /// Where.
         place: &'static str,
     },
+    /// A mask that depends on more than the place.
+    #[error("`{leaf}` in the mask has no fixed value: a mask is an expression of the space coordinates only")]
+    MaskInputs {
+        /// What is used.
+        leaf: String,
+    },
     /// No way to give every state an equation of its own.
     #[error(
         "the interior residuals cannot determine every state: each state must occur in \

@@ -17,6 +17,11 @@ pub(crate) struct Points {
 }
 
 impl Points {
+    /// All nodes.
+    pub(crate) fn everywhere(grid: &Grid) -> Points {
+        Points { at: (0..grid.nodes()).map(|node| grid.along_axes(node)).collect(), ..Points::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.at.len()
     }

@@ -1,5 +1,7 @@
 //! Which equation stands in which row of the discrete system.
 
+use bilo_expr::{Input, Scratch, Tape};
+
 use crate::grid::Grid;
 use crate::operator::Points;
 use crate::solver::{Condition, Solver};
@@ -39,6 +41,8 @@ enum Kind {
     Interior,
     /// A boundary equation, at this node of its side.
     Boundary { boundary: usize, node: usize },
+    /// The state has its value outside the mask.
+    Outside,
 }
 
 /// The rows, and for every block the points where it is needed.
@@ -52,6 +56,10 @@ pub(crate) fn rows(solver: &Solver, grid: &Grid) -> (Rows, Vec<Points>) {
                 let Condition { block, residual, .. } = solver.boundary[boundary];
                 collect.part(block, residual, node, 1.0);
             }
+            Kind::Outside => {
+                let (_, block) = solver.mask.as_ref().expect("only a mask has an outside");
+                collect.part(*block, state, node, 1.0);
+            }
         }
         collect.rows.first.push(collect.rows.parts.len());
     }
@@ -59,7 +67,7 @@ pub(crate) fn rows(solver: &Solver, grid: &Grid) -> (Rows, Vec<Points>) {
 }
 
 /// The interior equations everywhere, but for those that boundary equations
-/// replace.
+/// replace and those outside the mask.
 ///
 /// Near a corner two sides may claim a row. A condition on values goes first,
 /// then the one nearer to its side; what is left out there is a condition that
@@ -84,7 +92,29 @@ fn kinds(solver: &Solver, grid: &Grid) -> Vec<Kind> {
             }
         }
     }
-    kinds.into_iter().map(|(kind, _)| kind).collect()
+    let mut kinds: Vec<Kind> = kinds.into_iter().map(|(kind, _)| kind).collect();
+    if let Some((inside, _)) = &solver.mask {
+        let inside = values_at_nodes(inside, grid);
+        for state in kinds.chunks_exact_mut(nodes) {
+            for (kind, inside) in state.iter_mut().zip(&inside) {
+                // A value that is not a number is outside too.
+                let holds = *inside > 0.0;
+                *kind = if holds { *kind } else { Kind::Outside };
+            }
+        }
+    }
+    kinds
+}
+
+/// An expression of the space coordinates at every node.
+fn values_at_nodes(tape: &Tape, grid: &Grid) -> Vec<f64> {
+    let everywhere = Points::everywhere(grid);
+    let columns: Vec<Vec<f64>> =
+        (0..grid.lines.len()).map(|axis| everywhere.coordinates(grid, axis)).collect();
+    let inputs: Vec<Input<'_, f64>> = columns.iter().map(|column| Input::Column(column)).collect();
+    let mut scratch = Scratch::new();
+    tape.eval(&inputs, grid.nodes(), &mut scratch);
+    scratch.output(tape, 0).to_vec()
 }
 
 /// Rows as they are put together, and the points they need.

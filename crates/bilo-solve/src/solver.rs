@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bilo_expr::{Comparison, Tape};
+
 use crate::check;
 use crate::compile::{self, Block};
 use crate::discrete::Discrete;
@@ -11,7 +13,7 @@ use crate::grid::Line;
 use crate::march::march;
 use crate::newton::Newton;
 use crate::solution::Solution;
-use crate::statement::{Axis, Boundary, End, Side, Statement};
+use crate::statement::{Axis, Boundary, End, Mask, Side, Statement};
 use crate::system::{Stage, System};
 use crate::wellposed::Replacement;
 
@@ -80,6 +82,8 @@ pub struct Solver {
     pub(crate) boundary: Vec<Condition>,
     /// The interior equations that boundary equations replace, by axis.
     pub(crate) replacements: Vec<Vec<Replacement>>,
+    /// What is positive inside the mask, and the block that holds outside.
+    pub(crate) mask: Option<(Tape, usize)>,
     /// Initial values, or Newton's guess; without residuals for zero.
     pub(crate) start: Block,
     pub(crate) coefficient_axes: Vec<Vec<usize>>,
@@ -105,6 +109,7 @@ impl Solver {
         blocks.push(compile::block(&mut statement, &remainders, "an interior residual")?);
         let remainder = blocks.len() - 1;
         let fluxes = compile_fluxes(&mut statement, &mut blocks, &splits)?;
+        let mask = compile_mask(&mut statement, &mut blocks)?;
         let starts =
             if statement.time.is_some() { statement.initial.clone() } else { statement.guess.clone() };
         let start = compile::stateless_block(&mut statement, &starts, "an initial value")?;
@@ -118,6 +123,7 @@ impl Solver {
             has_flux: splits.iter().map(|split| split.fluxes.map(|flux| flux.is_some())).collect(),
             boundary,
             replacements,
+            mask,
             start,
             coefficient_axes: statement.coefficients.iter().map(coefficient_axes).collect(),
             parameters: statement.parameters.len(),
@@ -268,6 +274,32 @@ fn compile_boundary(
         blocks.push(compile::block(statement, &residuals, "a boundary residual")?);
     }
     Ok(places)
+}
+
+/// Compiles the mask and the equations outside it, and lets the initial values
+/// agree with these.
+fn compile_mask(
+    statement: &mut Statement,
+    blocks: &mut Vec<Block>,
+) -> Result<Option<(Tape, usize)>, SolveError> {
+    let Some(Mask { inside, outside }) = statement.mask.clone() else {
+        return Ok(None);
+    };
+    let tape = compile::mask(statement, inside)?;
+    compile::stateless_block(statement, &outside, "a value outside the mask")?;
+    let graph = &mut statement.graph;
+    let zero = graph.constant(0.0);
+    let is_inside = graph.compare(Comparison::Greater, inside, zero);
+    for (initial, &outside) in statement.initial.iter_mut().zip(&outside) {
+        *initial = graph.select(is_inside, *initial, outside);
+    }
+    let equation = |(&state, &outside)| {
+        let u = graph.value(state);
+        graph.sub(u, outside)
+    };
+    let residuals: Vec<_> = statement.states.iter().zip(&outside).map(equation).collect();
+    blocks.push(compile::block(statement, &residuals, "a value outside the mask")?);
+    Ok(Some((tape, blocks.len() - 1)))
 }
 
 /// Compiles the fluxes of all interior residuals along every axis that has any.

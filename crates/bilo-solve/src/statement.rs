@@ -57,6 +57,16 @@ pub struct Boundary {
     pub residual: Expr,
 }
 
+/// A part of the box on which the equations hold.
+#[derive(Clone, Debug)]
+pub struct Mask {
+    /// An expression of the space coordinates: positive where the equations
+    /// hold.
+    pub inside: Expr,
+    /// What each state is elsewhere.
+    pub outside: Vec<Expr>,
+}
+
 /// A well-posed problem on an interval or a rectangle, in expressions.
 ///
 /// The states are opaque functions of the space coordinates and, if evolving,
@@ -88,4 +98,7 @@ pub struct Statement {
     /// Where Newton's iteration starts in a steady problem: one expression per
     /// state, or none for zero.
     pub guess: Vec<Expr>,
+    /// The part of the box where the equations hold, if it is not all of it.
+    /// Nodes outside, on the sides too, keep their stated values.
+    pub mask: Option<Mask>,
 }

@@ -177,6 +177,59 @@ fn a_system_of_two_states_is_of_second_order() {
     assert_second_order(text, &[], (8, 0), |x, y| (PI * x).sin() * (PI * y).sin());
 }
 
+/// The unit disc inside a box.
+const DISC: Text<'static> =
+    Text { x: (-1.2, 1.2), y: Some((-1.2, 1.2)), inside: Some("1 - x^2 - y^2"), outside: &["0"], ..SQUARE };
+
+#[test]
+fn a_disc_is_of_first_order_at_its_staircase() {
+    let text = Text { interior: &["-lap(u) - 4"], ..DISC };
+    let error = |cells: usize| {
+        let solution = text.solve(&[], cells, 0).expect("linear");
+        largest_error_2d(&solution, 0, |x, y| (1.0 - x * x - y * y).max(0.0))
+    };
+    // The staircase moves irregularly with the grid, so one rate over four
+    // halvings; the error of a node next to it is at most 2 h.
+    let errors = [error(12), error(192)];
+    let rate = (errors[0] / errors[1]).log2() / 4.0;
+    assert!(rate > 0.9, "rate {rate}, errors {errors:?}");
+    assert!(errors[1] < 2.0 * 2.4 / 192.0, "{errors:?}");
+}
+
+#[test]
+fn outside_the_mask_states_keep_their_values_from_the_start() {
+    let text = Text {
+        time: Some((0.0, 1.0)),
+        parameters: &["k"],
+        interior: &["u_t - k*lap(u) + u"],
+        lower: &["u - 7"],
+        initial: &["3"],
+        outside: &["x + k*t"],
+        ..DISC
+    };
+    let solution = text.solve(&[0.5], 12, 4).expect("linear");
+    for (k, &t) in solution.t.iter().enumerate() {
+        for (i, &x) in solution.axes[0].iter().enumerate() {
+            for (j, &y) in solution.axes[1].iter().enumerate() {
+                let u = solution.field(0)[(k * 13 + i) * 13 + j];
+                // Some nodes are on the circle but for rounding.
+                if x * x + y * y > 1.01 {
+                    assert!((u - x - 0.5 * t).abs() < 1e-14, "{u} at {x} {y} {t}");
+                }
+            }
+        }
+    }
+    // The middle is not outside.
+    assert_eq!(solution.field(0)[6 * 13 + 6], 3.0);
+}
+
+#[test]
+fn a_mask_depends_on_the_place_only() {
+    let text = Text { parameters: &["r"], inside: Some("r - x"), interior: &["lap(u)"], ..DISC };
+    let error = text.solver().expect_err("r is a parameter");
+    assert_eq!(error, SolveError::MaskInputs { leaf: "r".to_string() });
+}
+
 #[test]
 fn samples_between_the_nodes_are_of_fourth_order() {
     let error_at = |cells: usize| {

@@ -313,6 +313,21 @@ fn growth_in_the_plane() {
 }
 
 #[test]
+fn parameters_inside_and_outside_a_mask() {
+    let text = Text {
+        time: Some((0.0, 1.0)),
+        parameters: &["a", "b"],
+        coefficients: &[("A", &["x", "y"])],
+        interior: &["u_t - a*div(A*grad(u)) - b*u^2"],
+        initial: &["b*x"],
+        inside: Some("0.2 - (x - 0.5)^2 - (y - 0.5)^2"),
+        outside: &["A + a*b*t"],
+        ..SQUARE
+    };
+    Case::new(text, &[0.3, 0.6], &[|x, y| 1.0 + 0.5 * (x - y).sin()], (9, 4)).check();
+}
+
+#[test]
 fn scatter_is_the_transpose_of_sample() {
     let text = Text {
         y: Some((0.0, 1.0)),

@@ -2,7 +2,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use bilo_expr::{Expr, Graph, Scope, Symbol, lower, parse};
-use bilo_solve::{Axis, Boundary, End, Resolution, Side, Solution, SolveError, Solver, Statement, Values};
+use bilo_solve::{
+    Axis, Boundary, End, Mask, Resolution, Side, Solution, SolveError, Solver, Statement, Values,
+};
 
 /// A problem as text. Space is `x` or `x` and `y`, time is `t`.
 #[derive(Clone, Copy)]
@@ -23,6 +25,10 @@ pub struct Text<'a> {
     pub top: &'a [&'a str],
     pub initial: &'a [&'a str],
     pub guess: &'a [&'a str],
+    /// What is positive inside the mask.
+    pub inside: Option<&'a str>,
+    /// The values of the states outside.
+    pub outside: &'a [&'a str],
 }
 
 /// One state u on the unit interval, about which nothing is said.
@@ -41,6 +47,8 @@ pub const UNIT: Text<'static> = Text {
     top: &[],
     initial: &[],
     guess: &[],
+    inside: None,
+    outside: &[],
 };
 
 /// The unit square with u = 0 all around.
@@ -84,6 +92,7 @@ impl Text<'_> {
             texts.iter().map(read_one).collect()
         };
         let [interior, initial, guess] = [self.interior, self.initial, self.guess].map(&mut read);
+        let mask = self.inside.map(|inside| Mask { inside: read(&[inside])[0], outside: read(self.outside) });
         let mut boundary = Vec::new();
         for (axis, ends) in [[self.lower, self.upper], [self.bottom, self.top]].into_iter().enumerate() {
             for (end, texts) in [End::Lower, End::Upper].into_iter().zip(ends) {
@@ -102,6 +111,7 @@ impl Text<'_> {
             boundary,
             initial,
             guess,
+            mask,
         }
     }
 
