@@ -27,6 +27,9 @@ pub(crate) fn axes(statement: &Statement) -> Result<(), SolveError> {
         let expected = if dimensions == 0 { 1 } else { 2 };
         return count("space axes", expected, dimensions, "space has one or two dimensions");
     }
+    if statement.interface.is_some() && (dimensions > 1 || statement.space[0].periodic) {
+        return Err(SolveError::InterfaceSpace);
+    }
     if statement.time.is_some_and(|time| time.periodic) {
         return Err(SolveError::PeriodicTime);
     }
@@ -59,6 +62,10 @@ pub(crate) fn counts(statement: &Statement) -> Result<(), SolveError> {
     if let Some(mask) = &statement.mask {
         count("values outside the mask", states, mask.outside.len(), "give one per state")?;
     }
+    if let Some(interface) = &statement.interface {
+        count("interface residuals", states, interface.residuals.len(), "give one per state")?;
+        count("jumps", states, interface.jumps.len(), "give one function per state to stand for it")?;
+    }
     let guesses = statement.guess.len();
     if guesses == 0 {
         return Ok(());
@@ -78,7 +85,7 @@ pub(crate) fn boundary(
     conditions: &[Condition],
 ) -> Result<Vec<Vec<Replacement>>, SolveError> {
     let axes = statement.space.len();
-    for b in statement.boundary.iter().filter(|b| b.side.axis >= axes) {
+    if let Some(b) = statement.boundary.iter().find(|b| b.side.axis >= axes) {
         return Err(SolveError::NoSuchSide { axis: b.side.axis, axes });
     }
     (0..axes).map(|axis| boundary_along(statement, blocks, conditions, axis)).collect()

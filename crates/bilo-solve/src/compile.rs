@@ -15,6 +15,8 @@ pub(crate) enum Slot {
     State { state: usize, orders: Orders, velocity: bool },
     /// A space derivative of a coefficient.
     Coefficient { coefficient: usize, orders: Orders },
+    /// The jump of a state's slope at the interface.
+    Jump { state: usize },
     /// A space coordinate.
     Space(usize),
     /// The time.
@@ -23,11 +25,26 @@ pub(crate) enum Slot {
     Parameter(usize),
 }
 
+impl Slot {
+    /// Whether it depends on what is solved for.
+    pub(crate) fn is_state(&self) -> bool {
+        self.state().is_some()
+    }
+
+    /// The state that it is made from.
+    pub(crate) fn state(&self) -> Option<usize> {
+        match *self {
+            Slot::State { state, .. } | Slot::Jump { state } => Some(state),
+            _ => None,
+        }
+    }
+}
+
 /// One entry of the symbolic Jacobian: the partial derivative of a residual by
 /// a derivative of a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    /// Which slot of the block; it is a state.
+    /// Which slot of the block; it depends on a state.
     pub(crate) slot: usize,
     /// Which output of the tape of partial derivatives.
     pub(crate) output: usize,
@@ -88,6 +105,24 @@ pub(crate) fn block(
     residuals: &[Expr],
     place: &'static str,
 ) -> Result<Block, SolveError> {
+    let compiled = compile(statement, residuals, place)?;
+    refuse(statement, compiled, place, |slot| matches!(slot, Slot::Jump { .. }))
+}
+
+/// The block, unless it uses what has no value at its place.
+fn refuse(
+    statement: &mut Statement,
+    block: Block,
+    place: &'static str,
+    has_no_value: impl Fn(&Slot) -> bool,
+) -> Result<Block, SolveError> {
+    match block.slots.iter().position(has_no_value) {
+        None => Ok(block),
+        Some(i) => Err(unknown(&mut statement.graph, &block.residuals.inputs()[i], place)),
+    }
+}
+
+fn compile(statement: &mut Statement, residuals: &[Expr], place: &'static str) -> Result<Block, SolveError> {
     let graph = &mut statement.graph;
     let outputs: Vec<Expr> = residuals.iter().map(|&e| graph.expand_definitions(e)).collect();
     let leaves = graph.leaves(&outputs);
@@ -98,7 +133,7 @@ pub(crate) fn block(
     let mut terms = vec![Vec::new(); residuals.len()];
     for (&residual, terms) in outputs.iter().zip(&mut terms) {
         for (slot, leaf) in leaves.iter().enumerate() {
-            if !matches!(slots[slot], Slot::State { .. }) {
+            if !slots[slot].is_state() {
                 continue;
             }
             let partial = graph.partial(residual, leaf);
@@ -120,11 +155,8 @@ pub(crate) fn stateless_block(
     expressions: &[Expr],
     place: &'static str,
 ) -> Result<Block, SolveError> {
-    let compiled = block(statement, expressions, place)?;
-    match compiled.slots.iter().position(|slot| matches!(slot, Slot::State { .. })) {
-        None => Ok(compiled),
-        Some(i) => Err(unknown(&mut statement.graph, &compiled.residuals.inputs()[i], place)),
-    }
+    let compiled = compile(statement, expressions, place)?;
+    refuse(statement, compiled, place, Slot::is_state)
 }
 
 /// Compiles an expression of the space coordinates, which are its inputs.
@@ -134,6 +166,32 @@ pub(crate) fn mask(statement: &mut Statement, inside: Expr) -> Result<Tape, Solv
     let inputs: Vec<Leaf> = statement.space.iter().map(|axis| Leaf::Symbol(axis.symbol)).collect();
     Tape::compile(graph, &[inside], &inputs)
         .map_err(|leaf| SolveError::MaskInputs { leaf: text(graph, &leaf) })
+}
+
+/// Compiles the residuals at the interface: nothing in them may have two values
+/// there.
+pub(crate) fn interface_block(statement: &mut Statement, residuals: &[Expr]) -> Result<Block, SolveError> {
+    let compiled = compile(statement, residuals, "an interface residual")?;
+    let one_sided = |slot: &Slot| match slot {
+        Slot::State { orders, .. } | Slot::Coefficient { orders, .. } => *orders != [0, 0],
+        _ => false,
+    };
+    match compiled.slots.iter().position(one_sided) {
+        None => Ok(compiled),
+        Some(i) => {
+            let leaf = text(&mut statement.graph, &compiled.residuals.inputs()[i]);
+            Err(SolveError::InterfaceDerivative { leaf })
+        }
+    }
+}
+
+/// Compiles an expression of the parameters.
+pub(crate) fn position(statement: &mut Statement, position: Expr) -> Result<Tape, SolveError> {
+    let graph = &mut statement.graph;
+    let position = graph.expand_definitions(position);
+    let inputs: Vec<Leaf> = statement.parameters.iter().map(|&p| Leaf::Symbol(p)).collect();
+    Tape::compile(graph, &[position], &inputs)
+        .map_err(|leaf| SolveError::InterfaceInputs { leaf: text(graph, &leaf) })
 }
 
 /// What a leaf means.
@@ -153,8 +211,12 @@ fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<S
                     return Err(SolveError::OrderInTime { derivative: text(&mut statement.graph, leaf) });
                 }
                 Some(Slot::State { state, orders, velocity: in_time == 1 })
+            } else if let Some(coefficient) = position(&statement.coefficients) {
+                Some(Slot::Coefficient { coefficient, orders })
             } else {
-                position(&statement.coefficients).map(|coefficient| Slot::Coefficient { coefficient, orders })
+                let mut jumps = statement.interface.iter().flat_map(|interface| &interface.jumps);
+                let state = jumps.position(|f| f == function).filter(|_| index.order() == 0);
+                state.map(|state| Slot::Jump { state })
             }
         }
     };

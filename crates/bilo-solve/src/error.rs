@@ -81,6 +81,36 @@ pub enum SolveError {
         /// What is used.
         leaf: String,
     },
+    /// A position of the interface that depends on more than the parameters.
+    #[error(
+        "`{leaf}` in the position of the interface has no value: it is an expression of the parameters only"
+    )]
+    InterfaceInputs {
+        /// What is used.
+        leaf: String,
+    },
+    /// An interface in the plane or on a ring.
+    #[error("an interface needs one space axis that is not periodic")]
+    InterfaceSpace,
+    /// A derivative in an interface residual.
+    #[error(
+        "`{leaf}` in an interface residual has no single value there: use values of the states \
+         and the jumps of their slopes"
+    )]
+    InterfaceDerivative {
+        /// The derivative.
+        leaf: String,
+    },
+    /// The interface is not inside the domain.
+    #[error("the interface at {position} is not inside the domain from {lo} to {hi}")]
+    InterfaceOutside {
+        /// Where it is.
+        position: f64,
+        /// Lower end of the domain.
+        lo: f64,
+        /// Upper end of the domain.
+        hi: f64,
+    },
     /// No way to give every state an equation of its own.
     #[error(
         "the interior residuals cannot determine every state: each state must occur in \

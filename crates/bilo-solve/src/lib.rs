@@ -90,4 +90,4 @@ mod wellposed;
 pub use error::SolveError;
 pub use solution::{Load, Solution, Work};
 pub use solver::{Resolution, Solver, Values};
-pub use statement::{Axis, Boundary, End, Mask, Side, Statement};
+pub use statement::{Axis, Boundary, End, Interface, Mask, Side, Statement};

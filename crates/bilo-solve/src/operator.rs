@@ -1,5 +1,7 @@
 //! Linear maps from nodal values to values at points.
 
+use std::ops::Range;
+
 use crate::compile::Orders;
 use crate::grid::{Grid, Location, Weight};
 
@@ -33,18 +35,24 @@ impl Points {
     /// The coordinate of every point along an axis.
     pub(crate) fn coordinates(&self, grid: &Grid, axis: usize) -> Vec<f64> {
         let (line, location) = (&grid.lines[axis], self.location(axis));
-        let shift = if location == Location::Node { self.nudge * line.step() } else { 0.0 };
-        self.at.iter().map(|at| line.position(location, at[axis]) + shift).collect()
+        let nudge = if location == Location::Node { self.nudge } else { 0.0 };
+        self.at.iter().map(|at| line.position(location, at[axis]) + nudge * line.step(at[axis])).collect()
+    }
+
+    /// The rate of that coordinate.
+    pub(crate) fn coordinate_rates(&self, grid: &Grid, axis: usize) -> Vec<f64> {
+        let (line, location) = (&grid.lines[axis], self.location(axis));
+        self.at.iter().map(|at| line.position_rate(location, at[axis])).collect()
     }
 }
 
-/// A derivative at many points: row `i` lists the nodes and weights that make
-/// it at point `i`.
-#[derive(Debug)]
+/// A derivative at many points: nodes and weights, point after point.
+#[derive(Debug, Default)]
 pub(crate) struct Operator {
-    first: Vec<usize>,
+    ends: Vec<usize>,
     nodes: Vec<usize>,
     weights: Vec<f64>,
+    rates: Vec<f64>,
 }
 
 impl Operator {
@@ -57,34 +65,54 @@ impl Operator {
                 (0..line.nodes()).map(|i| line.derivative(location, i, orders[axis])).collect()
             })
             .collect();
-        let mut all = Operator { first: vec![0], nodes: Vec::new(), weights: Vec::new() };
+        let mut all = Operator::default();
         for at in &points.at {
             let stencils: Vec<&[Weight]> =
                 axes.iter().zip(&tables).map(|(&axis, table)| &table[at[axis]][..]).collect();
             match stencils[..] {
-                [only] => only.iter().for_each(|w| all.push(w.node, w.weight)),
+                [only] => all.push(only.iter().copied()),
                 [first, second] => {
+                    // There are no breaks in the plane, and so no rates.
                     let stride = grid.lines[axes[1]].nodes();
-                    for a in first {
-                        second.iter().for_each(|b| all.push(a.node * stride + b.node, a.weight * b.weight));
-                    }
+                    let product = |a: &Weight, b: &Weight| Weight {
+                        node: a.node * stride + b.node,
+                        weight: a.weight * b.weight,
+                        rate: 0.0,
+                    };
+                    all.push(first.iter().flat_map(|a| second.iter().map(move |b| product(a, b))));
                 }
                 _ => unreachable!("functions of one or two axes"),
             }
-            all.first.push(all.nodes.len());
         }
         all
     }
 
-    fn push(&mut self, node: usize, weight: f64) {
-        self.nodes.push(node);
-        self.weights.push(weight);
+    /// The jump of the slope at the break, the one point.
+    pub(crate) fn jump(grid: &Grid) -> Operator {
+        let mut jump = Operator::default();
+        jump.push(grid.lines[0].jump());
+        jump
+    }
+
+    /// Appends the weights of one more point.
+    fn push(&mut self, weights: impl IntoIterator<Item = Weight>) {
+        for w in weights {
+            self.nodes.push(w.node);
+            self.weights.push(w.weight);
+            self.rates.push(w.rate);
+        }
+        self.ends.push(self.nodes.len());
     }
 
     /// Nodes and weights at point `i`.
     pub(crate) fn at(&self, i: usize) -> (&[usize], &[f64]) {
-        let range = self.first[i]..self.first[i + 1];
+        let range = self.range(i);
         (&self.nodes[range.clone()], &self.weights[range])
+    }
+
+    fn range(&self, i: usize) -> Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        start..self.ends[i]
     }
 
     /// The derivative of nodal values at every point.
@@ -93,6 +121,12 @@ impl Operator {
             let (nodes, weights) = self.at(i);
             *value = nodes.iter().zip(weights).map(|(&j, w)| w * values[j]).sum();
         }
+    }
+
+    /// The rate of the derivative at every point, the nodal values held fixed.
+    pub(crate) fn apply_rates(&self, values: &[f64]) -> Vec<f64> {
+        let at = |i: usize| self.range(i).map(|k| self.rates[k] * values[self.nodes[k]]).sum();
+        (0..self.ends.len()).map(at).collect()
     }
 
     /// The transpose: adds numbers at the points to the nodes they came from.

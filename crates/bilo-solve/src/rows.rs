@@ -14,6 +14,8 @@ pub(crate) struct Part {
     pub(crate) residual: usize,
     pub(crate) point: usize,
     pub(crate) weight: f64,
+    /// The derivative of the weight by the place of the interface.
+    pub(crate) rate: f64,
 }
 
 /// The equations for the unknowns `u[state * nodes + node]`; row numbers run
@@ -27,6 +29,11 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn len(&self) -> usize {
         self.first.len() - 1
+    }
+
+    /// The parts of every row.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Part]> {
+        (0..self.len()).map(|row| self.parts(row))
     }
 
     pub(crate) fn parts(&self, row: usize) -> &[Part] {
@@ -43,6 +50,8 @@ enum Kind {
     Boundary { boundary: usize, node: usize },
     /// The state has its value outside the mask.
     Outside,
+    /// The interface residual of the state.
+    Interface,
 }
 
 /// The rows, and for every block the points where it is needed.
@@ -54,11 +63,15 @@ pub(crate) fn rows(solver: &Solver, grid: &Grid) -> (Rows, Vec<Points>) {
             Kind::Interior => collect.interior(state, node),
             Kind::Boundary { boundary, node } => {
                 let Condition { block, residual, .. } = solver.boundary[boundary];
-                collect.part(block, residual, node, 1.0);
+                collect.part(block, residual, node);
             }
             Kind::Outside => {
                 let (_, block) = solver.mask.as_ref().expect("only a mask has an outside");
-                collect.part(*block, state, node, 1.0);
+                collect.part(*block, state, node);
+            }
+            Kind::Interface => {
+                let interface = solver.interface.as_ref().expect("only an interface has a break");
+                collect.part(interface.block, state, node);
             }
         }
         collect.rows.first.push(collect.rows.parts.len());
@@ -93,6 +106,9 @@ fn kinds(solver: &Solver, grid: &Grid) -> Vec<Kind> {
         }
     }
     let mut kinds: Vec<Kind> = kinds.into_iter().map(|(kind, _)| kind).collect();
+    if let Some(node) = grid.lines[0].break_node() {
+        (0..solver.states()).for_each(|state| kinds[state * nodes + node] = Kind::Interface);
+    }
     if let Some((inside, _)) = &solver.mask {
         let inside = values_at_nodes(inside, grid);
         for state in kinds.chunks_exact_mut(nodes) {
@@ -144,14 +160,19 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// Adds a part to the present row.
-    fn part(&mut self, block: usize, residual: usize, node: usize, weight: f64) {
+    /// Adds a residual to the present row.
+    fn part(&mut self, block: usize, residual: usize, node: usize) {
+        self.weighted_part(block, residual, node, [1.0, 0.0]);
+    }
+
+    /// Adds a residual times a weight with its rate to the present row.
+    fn weighted_part(&mut self, block: usize, residual: usize, node: usize, [weight, rate]: [f64; 2]) {
         let points = &mut self.points[block].at;
         let point = *self.numbers[block][node].get_or_insert_with(|| {
             points.push(self.grid.along_axes(node));
             points.len() - 1
         });
-        self.rows.parts.push(Part { block, residual, point, weight });
+        self.rows.parts.push(Part { block, residual, point, weight, rate });
     }
 
     /// The remainder and the differences of the fluxes; the residual as it was
@@ -162,18 +183,19 @@ impl<'a> Collect<'a> {
             (0..self.grid.lines.len()).filter(|&axis| self.solver.has_flux[state][axis]).collect();
         let faces = axes.iter().all(|&axis| self.grid.lines[axis].has_faces(at[axis]));
         if axes.is_empty() || !faces {
-            return self.part(self.solver.plain, state, node, 1.0);
+            return self.part(self.solver.plain, state, node);
         }
-        self.part(self.solver.remainder, state, node, 1.0);
+        self.part(self.solver.remainder, state, node);
         for axis in axes {
             let line = &self.grid.lines[axis];
             let mut before = at;
             before[axis] = (at[axis] + line.nodes() - 1) % line.nodes();
             let fluxes = &self.solver.fluxes[axis];
-            let weight = (line.step() * fluxes.len() as f64).recip();
+            let weight = (line.step(at[axis]) * fluxes.len() as f64).recip();
+            let rate = -line.stretch(at[axis]) * weight;
             for flux in fluxes {
-                self.part(flux.block, state, node, weight);
-                self.part(flux.block, state, self.grid.node(before), -weight);
+                self.weighted_part(flux.block, state, node, [weight, rate]);
+                self.weighted_part(flux.block, state, self.grid.node(before), [-weight, -rate]);
             }
         }
     }

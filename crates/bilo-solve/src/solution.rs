@@ -27,6 +27,9 @@ pub struct Solution {
     /// The times as an axis; `None` if steady.
     pub(crate) time: Option<Line>,
     fields: Vec<Vec<f64>>,
+    /// If this is a tangent: the fields whose derivative it is, and the
+    /// derivative of the place of the interface.
+    moving: Option<(Vec<Vec<f64>>, f64)>,
     /// What it was solved for.
     pub(crate) values: Values,
     /// The first stage of every time step, for linearisations.
@@ -38,6 +41,8 @@ pub struct Solution {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     fields: Vec<Vec<f64>>,
+    /// The derivative by the place of an interface, nodal values held fixed.
+    pub(crate) position: f64,
 }
 
 impl Load {
@@ -62,9 +67,18 @@ impl Solution {
             grid: grid.clone(),
             time,
             fields: vec![Vec::new(); states],
+            moving: None,
             values: Values::default(),
             stages: Vec::new(),
         }
+    }
+
+    /// An empty tangent of this solution, for a parameter that moves the
+    /// interface at this rate.
+    pub(crate) fn empty_tangent(&self, slope: f64) -> Solution {
+        let mut tangent = Solution::new(&self.grid, self.time.clone(), self.fields.len());
+        tangent.moving = (slope != 0.0).then(|| (self.fields.clone(), slope));
+        tangent
     }
 
     /// Appends the unknown vector of one time.
@@ -100,7 +114,7 @@ impl Solution {
 
     /// No weights yet.
     pub fn load(&self) -> Load {
-        Load { fields: self.fields.iter().map(|field| vec![0.0; field.len()]).collect() }
+        Load { fields: self.fields.iter().map(|field| vec![0.0; field.len()]).collect(), position: 0.0 }
     }
 
     /// Values of a state in C order: time, then the first axis, then the second.
@@ -124,7 +138,12 @@ impl Solution {
     pub fn sample(&self, state: usize, orders: &[usize], points: &[&[f64]]) -> Vec<f64> {
         let field = &self.fields[state];
         let mut values = vec![0.0; points[0].len()];
-        self.for_each_weight(orders, points, |point, node, weight| values[point] += weight * field[node]);
+        self.for_each_weight(orders, points, |point, w| {
+            values[point] += w.weight * field[w.node];
+            if let Some((fields, slope)) = &self.moving {
+                values[point] += slope * w.rate * fields[state][w.node];
+            }
+        });
         values
     }
 
@@ -142,37 +161,35 @@ impl Solution {
         weights: &[f64],
     ) {
         assert_eq!(weights.len(), points[0].len(), "one weight per point");
-        let field = &mut load.fields[state];
-        self.for_each_weight(orders, points, |point, node, w| field[node] += weights[point] * w);
+        let (from, to) = (&self.fields[state], &mut load.fields[state]);
+        self.for_each_weight(orders, points, |point, w| {
+            to[w.node] += weights[point] * w.weight;
+            load.position += weights[point] * w.rate * from[w.node];
+        });
     }
 
-    /// Calls `visit(point, position in the field, weight)` for everything that
-    /// makes the derivative at the points.
-    fn for_each_weight(&self, orders: &[usize], points: &[&[f64]], mut visit: impl FnMut(usize, usize, f64)) {
-        let lines: Vec<&Line> = self.time.iter().chain(&self.grid.lines).collect();
+    /// Calls `visit(point, weight)` for everything that makes the derivative at
+    /// the points; the node of a weight is a position in the field.
+    fn for_each_weight(&self, orders: &[usize], points: &[&[f64]], mut visit: impl FnMut(usize, Weight)) {
+        // Time is the last coordinate but the slowest index of a field.
+        let time = self.time.iter().map(|time| (self.grid.lines.len(), time));
+        let lines: Vec<(usize, &Line)> = time.chain(self.grid.lines.iter().enumerate()).collect();
         assert_eq!(orders.len(), lines.len(), "one order per coordinate");
         assert_eq!(points.len(), lines.len(), "one column per coordinate");
-        // Time is the last coordinate but the slowest index.
-        let coordinate = |line: usize| match self.time {
-            Some(_) => (line + lines.len() - 1) % lines.len(),
-            None => line,
-        };
-        for point in 0..points[0].len() {
-            let stencils: Vec<Vec<Weight>> = (0..lines.len())
-                .map(|line| (line, coordinate(line)))
-                .map(|(line, c)| lines[line].interpolate(points[c][point], orders[c]))
-                .collect();
-            let mut products = vec![(0, 1.0)];
-            for (line, stencil) in lines.iter().zip(&stencils) {
+        let count = points[0].len();
+        for point in 0..count {
+            let mut products = vec![Weight { node: 0, weight: 1.0, rate: 0.0 }];
+            for &(coordinate, line) in &lines {
+                let stencil = line.interpolate(points[coordinate][point], orders[coordinate]);
                 let stride = line.positions().len();
-                products = products
-                    .iter()
-                    .flat_map(|&(node, w)| {
-                        stencil.iter().map(move |s| (node * stride + s.node, w * s.weight))
-                    })
-                    .collect();
+                let times = |a: Weight, b: &Weight| Weight {
+                    node: a.node * stride + b.node,
+                    weight: a.weight * b.weight,
+                    rate: a.weight * b.rate + a.rate * b.weight,
+                };
+                products = products.iter().flat_map(|&a| stencil.iter().map(move |b| times(a, b))).collect();
             }
-            products.into_iter().for_each(|(node, weight)| visit(point, node, weight));
+            products.into_iter().for_each(|weight| visit(point, weight));
         }
     }
 }

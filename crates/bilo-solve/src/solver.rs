@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bilo_expr::{Comparison, Tape};
+use bilo_expr::{Comparison, Input, Scratch, Tape};
 
 use crate::check;
 use crate::compile::{self, Block};
-use crate::discrete::Discrete;
+use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
 use crate::flux::{self, Split};
 use crate::grid::Line;
 use crate::march::march;
 use crate::newton::Newton;
 use crate::solution::Solution;
-use crate::statement::{Axis, Boundary, End, Mask, Side, Statement};
+use crate::statement::{Axis, Boundary, End, Interface, Mask, Side, Statement};
 use crate::system::{Stage, System};
 use crate::wellposed::Replacement;
 
@@ -63,6 +63,15 @@ pub(crate) struct Flux {
     pub(crate) nudge: f64,
 }
 
+/// The interface, compiled.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Its position, a function of the parameters.
+    position: Tape,
+    /// Its residuals.
+    pub(crate) block: usize,
+}
+
 /// A [`Statement`] checked and compiled.
 #[derive(Debug)]
 pub struct Solver {
@@ -84,6 +93,7 @@ pub struct Solver {
     pub(crate) replacements: Vec<Vec<Replacement>>,
     /// What is positive inside the mask, and the block that holds outside.
     pub(crate) mask: Option<(Tape, usize)>,
+    pub(crate) interface: Option<Place>,
     /// Initial values, or Newton's guess; without residuals for zero.
     pub(crate) start: Block,
     pub(crate) coefficient_axes: Vec<Vec<usize>>,
@@ -110,6 +120,7 @@ impl Solver {
         let remainder = blocks.len() - 1;
         let fluxes = compile_fluxes(&mut statement, &mut blocks, &splits)?;
         let mask = compile_mask(&mut statement, &mut blocks)?;
+        let interface = compile_interface(&mut statement, &mut blocks)?;
         let starts =
             if statement.time.is_some() { statement.initial.clone() } else { statement.guess.clone() };
         let start = compile::stateless_block(&mut statement, &starts, "an initial value")?;
@@ -124,6 +135,7 @@ impl Solver {
             boundary,
             replacements,
             mask,
+            interface,
             start,
             coefficient_axes: statement.coefficients.iter().map(coefficient_axes).collect(),
             parameters: statement.parameters.len(),
@@ -136,8 +148,10 @@ impl Solver {
 
     /// Solves for one set of values.
     pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
-        self.check_request(values, resolution)?;
-        let discrete = self.discretise(&resolution.cells);
+        if self.time.is_some() && resolution.steps == 0 {
+            return Err(SolveError::NoSteps);
+        }
+        let discrete = self.discretise(self.mesh(&values.parameters, resolution)?);
         check::coefficient_values(self, &discrete.grid, values)?;
         let start = self.start(&discrete, values)?;
         let mut system = System::new(self, &discrete, values);
@@ -151,13 +165,27 @@ impl Solver {
 
     /// The nodes of the axes that a coefficient depends on, where its values
     /// are given. On a periodic axis the upper end is the lower one and is not
-    /// among them.
-    pub fn coefficient_nodes(&self, coefficient: usize, resolution: &Resolution) -> Vec<Vec<f64>> {
-        self.coefficient_axes[coefficient]
-            .iter()
-            .map(|&axis| Line::new(&self.space[axis], resolution.cells[axis]))
-            .map(|line| line.positions()[..line.nodes()].to_vec())
-            .collect()
+    /// among them. (They depend on the parameters through an interface only.)
+    pub fn coefficient_nodes(
+        &self,
+        coefficient: usize,
+        parameters: &[f64],
+        resolution: &Resolution,
+    ) -> Result<Vec<Vec<f64>>, SolveError> {
+        let grid = self.mesh(parameters, resolution)?.grid(self);
+        let lines = self.coefficient_axes[coefficient].iter().map(|&axis| &grid.lines[axis]);
+        Ok(lines.map(|line| line.positions()[..line.nodes()].to_vec()).collect())
+    }
+
+    /// The place of the interface and its derivatives by the parameters.
+    pub(crate) fn position(&self, parameters: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let tape = &self.interface.as_ref()?.position;
+        let inputs: Vec<Input<'_, f64>> = parameters.iter().map(|&p| Input::Uniform(p)).collect();
+        let mut scratch = Scratch::new();
+        tape.eval(&inputs, 1, &mut scratch);
+        tape.adjoint(&[Input::Uniform(1.0)], &mut scratch);
+        let slopes = (0..inputs.len()).map(|i| scratch.input_adjoint(tape, i)[0]).collect();
+        Some((scratch.output(tape, 0)[0], slopes))
     }
 
     pub(crate) fn states(&self) -> usize {
@@ -171,11 +199,18 @@ impl Solver {
         SolveError::NonFinite { what, place: place.join(", ") }
     }
 
-    fn check_request(&self, values: &Values, resolution: &Resolution) -> Result<(), SolveError> {
+    /// Fewest cells along an axis, on either side of an interface.
+    pub(crate) fn cells_needed(&self, axis: usize) -> usize {
+        let order = self.blocks.iter().chain([&self.start]).map(|block| block.highest_order(axis)).max();
+        Line::cells_needed(order.unwrap_or(0))
+    }
+
+    /// What the grid is made from, checked.
+    fn mesh(&self, parameters: &[f64], resolution: &Resolution) -> Result<Mesh, SolveError> {
         check::count(
             "parameter values",
             self.parameters,
-            values.parameters.len(),
+            parameters.len(),
             "give one value per parameter of the statement",
         )?;
         check::count(
@@ -185,24 +220,25 @@ impl Solver {
             "give one per space axis",
         )?;
         for (axis, &cells) in resolution.cells.iter().enumerate() {
-            let order = self.blocks.iter().chain([&self.start]).map(|block| block.highest_order(axis)).max();
-            let needed = Line::cells_needed(order.unwrap_or(0));
+            let needed = self.cells_needed(axis) * if self.interface.is_some() { 2 } else { 1 };
             if cells < needed {
                 return Err(SolveError::TooCoarse { name: self.names[axis].clone(), cells, needed });
             }
         }
-        if self.time.is_some() && resolution.steps == 0 {
-            return Err(SolveError::NoSteps);
+        let position = self.position(parameters).map(|(z, _)| z);
+        let Axis { lo, hi, .. } = self.space[0];
+        if let Some(position) = position.filter(|&z| !(lo < z && z < hi)) {
+            return Err(SolveError::InterfaceOutside { position, lo, hi });
         }
-        Ok(())
+        Ok(Mesh { cells: resolution.cells.clone(), position })
     }
 
     /// The discrete equations, kept from the last solve if its grid was the same.
-    pub(crate) fn discretise(&self, cells: &[usize]) -> Arc<Discrete> {
+    pub(crate) fn discretise(&self, mesh: Mesh) -> Arc<Discrete> {
         let mut kept = self.discrete.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
-            Some(discrete) if discrete.cells == cells => discrete.clone(),
-            _ => kept.insert(Arc::new(Discrete::new(self, cells))).clone(),
+            Some(discrete) if discrete.mesh == mesh => discrete.clone(),
+            _ => kept.insert(Arc::new(Discrete::new(self, mesh))).clone(),
         }
     }
 
@@ -300,6 +336,19 @@ fn compile_mask(
     let residuals: Vec<_> = statement.states.iter().zip(&outside).map(equation).collect();
     blocks.push(compile::block(statement, &residuals, "a value outside the mask")?);
     Ok(Some((tape, blocks.len() - 1)))
+}
+
+/// Compiles the place and the residuals of the interface.
+fn compile_interface(
+    statement: &mut Statement,
+    blocks: &mut Vec<Block>,
+) -> Result<Option<Place>, SolveError> {
+    let Some(Interface { position, residuals, .. }) = statement.interface.clone() else {
+        return Ok(None);
+    };
+    let position = compile::position(statement, position)?;
+    blocks.push(compile::interface_block(statement, &residuals)?);
+    Ok(Some(Place { position, block: blocks.len() - 1 }))
 }
 
 /// Compiles the fluxes of all interior residuals along every axis that has any.

@@ -67,6 +67,24 @@ pub struct Mask {
     pub outside: Vec<Expr>,
 }
 
+/// A place inside a one-dimensional domain where slopes may jump.
+///
+/// The grid has a node there, which no stencil crosses. At that node the
+/// interior equations give way to the interface residuals: for
+/// `u_xx + lambda*delta(x - z) - mu*u = 0` the interior residual is
+/// `u_xx - mu*u` and the interface residual `[u_x] + lambda`.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Where it is: an expression of the parameters.
+    pub position: Expr,
+    /// For each state an opaque function whose value stands for the jump of the
+    /// state's slope: above the interface minus below.
+    pub jumps: Vec<Function>,
+    /// One residual per state, of values of states, jumps, coordinates,
+    /// parameters and values of coefficients.
+    pub residuals: Vec<Expr>,
+}
+
 /// A well-posed problem on an interval or a rectangle, in expressions.
 ///
 /// The states are opaque functions of the space coordinates and, if evolving,
@@ -101,4 +119,6 @@ pub struct Statement {
     /// The part of the box where the equations hold, if it is not all of it.
     /// Nodes outside, on the sides too, keep their stated values.
     pub mask: Option<Mask>,
+    /// A place where slopes jump, in one space dimension.
+    pub interface: Option<Interface>,
 }

@@ -5,6 +5,7 @@ use bilo_expr::{Input, Scratch, Tape};
 use crate::compile::{Block, Slot};
 use crate::discrete::{Discrete, Placed};
 use crate::error::SolveError;
+use crate::rows::Part;
 use crate::solver::{Solver, Values};
 
 /// When, and how the time derivative follows from the unknowns:
@@ -28,7 +29,7 @@ impl Workspace {
     /// Coordinates and coefficients are filled in for good.
     pub(crate) fn new(block: &Block, placed: &Placed, values: &Values) -> Workspace {
         let fill = |(slot, meaning): (usize, &Slot)| match *meaning {
-            Slot::State { .. } => vec![0.0; placed.points.len()],
+            Slot::State { .. } | Slot::Jump { .. } => vec![0.0; placed.points.len()],
             Slot::Coefficient { coefficient, .. } => {
                 let mut column = vec![0.0; placed.points.len()];
                 placed.operator(slot).apply(&values.coefficients[coefficient], &mut column);
@@ -47,9 +48,7 @@ impl Workspace {
     /// Derivatives of the states from their nodal values.
     fn fill(&mut self, block: &Block, placed: &Placed, nodes: usize, u: &[f64], velocity: &[f64]) {
         for (slot, meaning) in block.slots.iter().enumerate() {
-            if let Slot::State { state, velocity: of_velocity, .. } = *meaning {
-                let source = if of_velocity { velocity } else { u };
-                let source = &source[state * nodes..(state + 1) * nodes];
+            if let Some(source) = nodal_values(meaning, nodes, u, velocity) {
                 placed.operator(slot).apply(source, &mut self.columns[slot]);
             }
         }
@@ -76,13 +75,27 @@ impl Workspace {
     }
 }
 
+/// The nodal values that a slot is made from, if it depends on a state.
+pub(crate) fn nodal_values<'a>(
+    slot: &Slot,
+    nodes: usize,
+    u: &'a [f64],
+    velocity: &'a [f64],
+) -> Option<&'a [f64]> {
+    let state = slot.state()?;
+    let source = if matches!(slot, Slot::State { velocity: true, .. }) { velocity } else { u };
+    Some(&source[state * nodes..(state + 1) * nodes])
+}
+
 /// The equations and their working memory.
 pub(crate) struct System<'a> {
     pub(crate) solver: &'a Solver,
     pub(crate) discrete: &'a Discrete,
     pub(crate) values: &'a Values,
     pub(crate) workspaces: Vec<Workspace>,
-    velocity: Vec<f64>,
+    /// Where the residuals were last evaluated.
+    pub(crate) u: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
     residual: Vec<f64>,
     jacobian: Vec<f64>,
     /// Sum of the magnitudes of the Jacobian's entries, by row and state.
@@ -103,6 +116,7 @@ impl<'a> System<'a> {
             discrete,
             values,
             workspaces,
+            u: vec![0.0; size],
             velocity: vec![0.0; size],
             residual: vec![0.0; size],
             jacobian: vec![0.0; discrete.pattern.entries()],
@@ -127,6 +141,7 @@ impl<'a> System<'a> {
     /// Residuals at `u`.
     pub(crate) fn evaluate(&mut self, u: &[f64], stage: &Stage) {
         let nodes = self.nodes();
+        self.u.copy_from_slice(u);
         for ((v, u), base) in self.velocity.iter_mut().zip(u).zip(&stage.base) {
             *v = stage.rate * (u - base);
         }
@@ -136,9 +151,9 @@ impl<'a> System<'a> {
             workspace.run_residuals(block, placed, self.values, stage.t);
         }
         let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
-        for (row, residual) in self.residual.iter_mut().enumerate() {
-            let parts = self.discrete.rows.parts(row).iter();
-            *residual = parts.map(|part| part.weight * outputs[part.block][part.residual][part.point]).sum();
+        for (parts, residual) in self.discrete.rows.iter().zip(&mut self.residual) {
+            let value = |part: &Part| part.weight * outputs[part.block][part.residual][part.point];
+            *residual = parts.iter().map(value).sum();
         }
     }
 
@@ -177,8 +192,8 @@ impl<'a> System<'a> {
         values.fill(0.0);
         let outputs = outputs(&self.workspaces, self.solver, |block| &block.partials, |w| &w.partials);
         let mut places = self.discrete.places.iter();
-        for row in 0..self.discrete.rows.len() {
-            for part in self.discrete.rows.parts(row) {
+        for parts in self.discrete.rows.iter() {
+            for part in parts {
                 let block = &self.solver.blocks[part.block];
                 let placed = &self.discrete.placed[part.block];
                 for term in &block.terms[part.residual] {
@@ -240,7 +255,7 @@ impl<'a> System<'a> {
 }
 
 /// The output columns of every block.
-fn outputs<'a>(
+pub(crate) fn outputs<'a>(
     workspaces: &'a [Workspace],
     solver: &Solver,
     tape: impl Fn(&Block) -> &Tape,

@@ -124,7 +124,7 @@ fn a_coefficient_given_at_nodes_is_of_second_order() {
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
         let resolution = text.resolution(16 * refinement, 0);
-        let nodes = &solver.coefficient_nodes(0, &resolution)[0];
+        let nodes = &solver.coefficient_nodes(0, &[], &resolution).expect("fine enough")[0];
         let d = nodes.iter().map(|x| 1.0 + x * x).collect();
         let values = Values { parameters: vec![], coefficients: vec![d] };
         let solution = solver.solve(&values, &resolution).expect("linear");
@@ -140,7 +140,7 @@ fn derivatives_of_a_coefficient_that_no_flux_absorbs_are_of_second_order() {
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
         let resolution = Resolution { cells: vec![40 * refinement, 5], steps: 0 };
-        let nodes = &solver.coefficient_nodes(0, &resolution)[0];
+        let nodes = &solver.coefficient_nodes(0, &[], &resolution).expect("fine enough")[0];
         let d = nodes.iter().map(|x| (2.0 * x).exp()).collect();
         let values = Values { parameters: vec![], coefficients: vec![d] };
         let solution = solver.solve(&values, &resolution).expect("linear");

@@ -3,7 +3,7 @@
 
 use bilo_expr::{Expr, Graph, Scope, Symbol, lower, parse};
 use bilo_solve::{
-    Axis, Boundary, End, Mask, Resolution, Side, Solution, SolveError, Solver, Statement, Values,
+    Axis, Boundary, End, Interface, Mask, Resolution, Side, Solution, SolveError, Solver, Statement, Values,
 };
 
 /// A problem as text. Space is `x` or `x` and `y`, time is `t`.
@@ -29,6 +29,8 @@ pub struct Text<'a> {
     pub inside: Option<&'a str>,
     /// The values of the states outside.
     pub outside: &'a [&'a str],
+    /// Where slopes jump, and the residuals there; the jump of `u_x` is `u_jump`.
+    pub interface: Option<(&'a str, &'a [&'a str])>,
 }
 
 /// One state u on the unit interval, about which nothing is said.
@@ -49,6 +51,7 @@ pub const UNIT: Text<'static> = Text {
     guess: &[],
     inside: None,
     outside: &[],
+    interface: None,
 };
 
 /// The unit square with u = 0 all around.
@@ -78,6 +81,8 @@ impl Text<'_> {
             function
         };
         let states = self.states.iter().map(|name| function(&mut graph, name, &coordinates)).collect();
+        let jump = |name: &&str| function(&mut graph, &format!("{name}_jump"), &[]);
+        let jumps = self.states.iter().map(jump).collect();
         let symbol_of = |name: &&str| [x, y, t][["x", "y", "t"].iter().position(|n| n == name).unwrap()];
         let coefficients = self
             .coefficients
@@ -93,6 +98,11 @@ impl Text<'_> {
         };
         let [interior, initial, guess] = [self.interior, self.initial, self.guess].map(&mut read);
         let mask = self.inside.map(|inside| Mask { inside: read(&[inside])[0], outside: read(self.outside) });
+        let interface = self.interface.map(|(position, residuals)| Interface {
+            position: read(&[position])[0],
+            jumps,
+            residuals: read(residuals),
+        });
         let mut boundary = Vec::new();
         for (axis, ends) in [[self.lower, self.upper], [self.bottom, self.top]].into_iter().enumerate() {
             for (end, texts) in [End::Lower, End::Upper].into_iter().zip(ends) {
@@ -112,6 +122,7 @@ impl Text<'_> {
             initial,
             guess,
             mask,
+            interface,
         }
     }
 
