@@ -189,10 +189,8 @@ fn same(graph: &Graph, a: Expr, b: Expr) -> bool {
     let mut scratch = Scratch::new();
     tape.eval(&inputs, TRIALS, &mut scratch);
     let (a, b) = (scratch.output(&tape, 0), scratch.output(&tape, 1));
-    a.iter()
-        .zip(b)
-        .filter(|(a, b)| a.is_finite() && b.is_finite())
-        .all(|(a, b)| (a - b).abs() <= SAME * a.abs().max(b.abs()))
+    let mut finite = a.iter().zip(b).filter(|(a, b)| a.is_finite() && b.is_finite()).peekable();
+    finite.peek().is_some() && finite.all(|(a, b)| (a - b).abs() <= SAME * a.abs().max(b.abs()))
 }
 
 /// Whether an expression is put together from pieces.

@@ -65,6 +65,9 @@ impl Solver {
     /// The derivatives by all values of a number whose derivative by the
     /// solution (of this solver) is the load. Nodal values of coefficients are
     /// held fixed even where nodes move with an interface.
+    ///
+    /// # Panics
+    /// If the load was made for another solution.
     pub fn adjoint(&self, solution: &Solution, load: &Load) -> Result<Values, SolveError> {
         let discrete = self.discretise_again(solution);
         let mut stages = Stages::new(self, &discrete, solution);

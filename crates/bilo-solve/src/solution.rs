@@ -15,6 +15,10 @@ pub struct Work {
 }
 
 /// A solution on the nodes of the axes at times `t`.
+///
+/// It remembers what it was solved for and, if evolving, the inner stage of
+/// every time step, so that [`Solver::tangent`](crate::Solver::tangent) and
+/// [`Solver::adjoint`](crate::Solver::adjoint) can go through it again.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// Nodes of each space axis, both ends included.
@@ -37,7 +41,8 @@ pub struct Solution {
 }
 
 /// Weights on the values of a solution: the derivative of a number by the
-/// solution, such as that of a data misfit.
+/// solution, such as that of a data misfit. Made by [`Solution::load`], filled
+/// by [`Solution::scatter`] or value by value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     fields: Vec<Vec<f64>>,
@@ -46,7 +51,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// The weights of a state, in the order of [`Solution::field`].
+    /// The weights of a state, in the order of [`Solution::field`]. Where nodes
+    /// move with an interface they are weights on the moving nodes.
     pub fn field(&self, state: usize) -> &[f64] {
         &self.fields[state]
     }
@@ -131,7 +137,9 @@ impl Solution {
     /// columns `points`.
     ///
     /// Values at nodes are exact. A periodic axis wraps; outside the domain
-    /// otherwise the polynomial of the nearest nodes is extrapolated.
+    /// otherwise the polynomial of the nearest nodes is extrapolated. No
+    /// polynomial reaches across an interface; at the interface itself
+    /// derivatives are those below it.
     ///
     /// # Panics
     /// If there is not one order and one column per coordinate.
@@ -171,25 +179,30 @@ impl Solution {
     /// Calls `visit(point, weight)` for everything that makes the derivative at
     /// the points; the node of a weight is a position in the field.
     fn for_each_weight(&self, orders: &[usize], points: &[&[f64]], mut visit: impl FnMut(usize, Weight)) {
+        let coordinates = self.grid.lines.len() + usize::from(self.time.is_some());
+        assert_eq!(orders.len(), coordinates, "one order per coordinate");
+        assert_eq!(points.len(), coordinates, "one column per coordinate");
+        for point in 0..points[0].len() {
+            let place: Vec<f64> = points.iter().map(|column| column[point]).collect();
+            self.weights_at(orders, &place).into_iter().for_each(|weight| visit(point, weight));
+        }
+    }
+
+    /// The product of the weights along all coordinates.
+    fn weights_at(&self, orders: &[usize], place: &[f64]) -> Vec<Weight> {
         // Time is the last coordinate but the slowest index of a field.
         let time = self.time.iter().map(|time| (self.grid.lines.len(), time));
-        let lines: Vec<(usize, &Line)> = time.chain(self.grid.lines.iter().enumerate()).collect();
-        assert_eq!(orders.len(), lines.len(), "one order per coordinate");
-        assert_eq!(points.len(), lines.len(), "one column per coordinate");
-        let count = points[0].len();
-        for point in 0..count {
-            let mut products = vec![Weight { node: 0, weight: 1.0, rate: 0.0 }];
-            for &(coordinate, line) in &lines {
-                let stencil = line.interpolate(points[coordinate][point], orders[coordinate]);
-                let stride = line.positions().len();
-                let times = |a: Weight, b: &Weight| Weight {
-                    node: a.node * stride + b.node,
-                    weight: a.weight * b.weight,
-                    rate: a.weight * b.rate + a.rate * b.weight,
-                };
-                products = products.iter().flat_map(|&a| stencil.iter().map(move |b| times(a, b))).collect();
-            }
-            products.into_iter().for_each(|weight| visit(point, weight));
+        let mut products = vec![Weight { node: 0, weight: 1.0, rate: 0.0 }];
+        for (coordinate, line) in time.chain(self.grid.lines.iter().enumerate()) {
+            let stencil = line.interpolate(place[coordinate], orders[coordinate]);
+            let stride = line.positions().len();
+            let times = |a: Weight, b: &Weight| Weight {
+                node: a.node * stride + b.node,
+                weight: a.weight * b.weight,
+                rate: a.weight * b.rate + a.rate * b.weight,
+            };
+            products = products.iter().flat_map(|&a| stencil.iter().map(move |b| times(a, b))).collect();
         }
+        products
     }
 }

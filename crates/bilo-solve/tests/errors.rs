@@ -2,7 +2,7 @@
 
 mod common;
 
-use bilo_solve::{SolveError, Solver};
+use bilo_solve::{Axis, Resolution, SolveError, Solver, Values};
 use common::{Text, UNIT};
 
 const POISSON: Text<'static> =
@@ -85,6 +85,48 @@ fn a_state_must_depend_on_the_coordinates() {
     let error = Solver::new(statement).expect_err("u(x, t) is not steady");
     let state = "u".to_string();
     assert_eq!(error, SolveError::StateInputs { state });
+}
+
+#[test]
+fn a_coefficient_is_a_function_of_space_with_a_value_per_node() {
+    let text = Text { coefficients: &[("f", &["x"])], interior: &["D*u_xx + f"], ..POISSON };
+    let solver = text.solver().expect("well posed");
+    let solve = |coefficients: Vec<Vec<f64>>| {
+        let values = Values { parameters: vec![1.0], coefficients };
+        solver.solve(&values, &text.resolution(8, 0))
+    };
+    solve(vec![vec![1.0; 9]]).expect("nine nodes");
+    for (coefficients, counted) in [(vec![], "coefficients"), (vec![vec![1.0; 8]], "values of a coefficient")]
+    {
+        let error = solve(coefficients).expect_err("too few");
+        assert!(matches!(error, SolveError::WrongCount { what, .. } if what == counted), "{error}");
+    }
+    let error = solve(vec![vec![f64::NAN; 9]]).expect_err("not numbers");
+    assert!(matches!(error, SolveError::NonFinite { .. }), "{error}");
+    let in_time = Text { coefficients: &[("f", &["t"])], ..HEAT };
+    assert_eq!(refusal(in_time), SolveError::CoefficientInputs { coefficient: "f".to_string() });
+    let constant = Text { coefficients: &[("f", &[])], ..POISSON };
+    assert_eq!(refusal(constant), SolveError::CoefficientInputs { coefficient: "f".to_string() });
+}
+
+#[test]
+fn space_has_the_axes_that_it_has() {
+    let mut statement = POISSON.statement();
+    statement.boundary[1].side.axis = 1;
+    let error = Solver::new(statement).expect_err("there is no second axis");
+    assert_eq!(error, SolveError::NoSuchSide { axis: 1, axes: 1 });
+    let mut statement = HEAT.statement();
+    statement.time = statement.time.map(Axis::periodic);
+    assert_eq!(Solver::new(statement).expect_err("time goes on"), SolveError::PeriodicTime);
+    let mut statement = POISSON.statement();
+    statement.space.clear();
+    let error = Solver::new(statement).expect_err("no space");
+    assert!(matches!(error, SolveError::WrongCount { what: "space axes", .. }), "{error}");
+    let error = POISSON.solver().and_then(|solver| {
+        let resolution = Resolution { cells: vec![8, 8], steps: 0 };
+        solver.solve(&Values::parameters(&[1.0]), &resolution)
+    });
+    assert!(matches!(error, Err(SolveError::WrongCount { what: "numbers of cells", .. })));
 }
 
 #[test]
