@@ -12,7 +12,6 @@ pub struct Twin {
     solver: Solver,
     names: Names,
     functions: Vec<Function>,
-    coordinates: Vec<Coordinate>,
     axes: Axes,
     resolution: Resolution,
 }
@@ -79,7 +78,7 @@ impl Twin {
             .map_err(|error| unsupported(&error.to_string(), problem.equations.first()))?;
         let Classical { cells, steps } = problem.classical;
         let resolution = Resolution { cells: vec![cells], steps };
-        Ok(Self { solver, names, functions, coordinates: problem.coordinates.clone(), axes, resolution })
+        Ok(Self { solver, names, functions, axes, resolution })
     }
 
     /// Solves at the variables eta, at the problem's resolution.
