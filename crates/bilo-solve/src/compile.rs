@@ -1,37 +1,62 @@
 //! Residual expressions to tapes: values and symbolic Jacobians.
 
-use bilo_expr::{Expr, Graph, Leaf, Tape};
+use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Tape};
 
 use crate::error::SolveError;
 use crate::statement::Statement;
 
-/// A derivative of a state that the residuals use.
+/// Orders of a derivative along the space axes; the second is 0 in one dimension.
+pub(crate) type Orders = [usize; 2];
+
+/// What a tape is given for one of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StateDerivative {
-    pub(crate) state: usize,
-    pub(crate) order_x: usize,
-    /// 0 or 1.
-    pub(crate) order_t: usize,
+pub(crate) enum Slot {
+    /// A space derivative of a state, or (`velocity`) of its time derivative.
+    State { state: usize, orders: Orders, velocity: bool },
+    /// A space derivative of a coefficient.
+    Coefficient { coefficient: usize, orders: Orders },
+    /// The jump of a state's slope at the interface.
+    Jump { state: usize },
+    /// A space coordinate.
+    Space(usize),
+    /// The time.
+    Time,
+    /// A parameter.
+    Parameter(usize),
+}
+
+impl Slot {
+    /// Whether it depends on what is solved for.
+    pub(crate) fn is_state(&self) -> bool {
+        self.state().is_some()
+    }
+
+    /// The state that it is made from.
+    pub(crate) fn state(&self) -> Option<usize> {
+        match *self {
+            Slot::State { state, .. } | Slot::Jump { state } => Some(state),
+            _ => None,
+        }
+    }
 }
 
 /// One entry of the symbolic Jacobian: the partial derivative of a residual by
-/// a state derivative.
+/// a derivative of a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    /// Which state derivative of the block.
-    pub(crate) derivative: usize,
-    /// Which output of the tape is the partial derivative.
+    /// Which slot of the block; it depends on a state.
+    pub(crate) slot: usize,
+    /// Which output of the tape of partial derivatives.
     pub(crate) output: usize,
 }
 
-/// Residuals that hold at the same places, compiled.
-///
-/// The tape's inputs are the state derivatives, space, time (zero if steady)
-/// and the parameters; its outputs the residuals, then the partial derivatives.
+/// Residuals that hold at the same places, compiled. Both tapes have the slots
+/// as inputs.
 #[derive(Debug)]
 pub(crate) struct Block {
-    pub(crate) derivatives: Vec<StateDerivative>,
-    pub(crate) tape: Tape,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) residuals: Tape,
+    pub(crate) partials: Tape,
     /// Jacobian entries of each residual.
     pub(crate) terms: Vec<Vec<Term>>,
 }
@@ -39,17 +64,38 @@ pub(crate) struct Block {
 impl Block {
     /// Whether a state occurs in a residual.
     pub(crate) fn occurs(&self, residual: usize, state: usize) -> bool {
-        self.order_x(residual, state).is_some()
+        self.order(residual, state, 0).is_some()
     }
 
-    /// Highest space derivative of a state in a residual.
-    pub(crate) fn order_x(&self, residual: usize, state: usize) -> Option<usize> {
+    /// Highest derivative of a state along an axis in a residual.
+    pub(crate) fn order(&self, residual: usize, state: usize, axis: usize) -> Option<usize> {
         self.terms[residual]
             .iter()
-            .map(|term| self.derivatives[term.derivative])
-            .filter(|d| d.state == state)
-            .map(|d| d.order_x)
+            .filter_map(|term| match self.slots[term.slot] {
+                Slot::State { state: s, orders, .. } if s == state => Some(orders[axis]),
+                _ => None,
+            })
             .max()
+    }
+
+    /// Highest derivative of anything along an axis.
+    pub(crate) fn highest_order(&self, axis: usize) -> usize {
+        self.slots
+            .iter()
+            .map(|slot| match slot {
+                Slot::State { orders, .. } | Slot::Coefficient { orders, .. } => orders[axis],
+                _ => 0,
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether a residual is a condition on values alone.
+    pub(crate) fn has_no_derivatives(&self, residual: usize) -> bool {
+        self.terms[residual].iter().all(|term| match self.slots[term.slot] {
+            Slot::State { orders, velocity, .. } => orders == [0, 0] && !velocity,
+            _ => true,
+        })
     }
 }
 
@@ -59,81 +105,150 @@ pub(crate) fn block(
     residuals: &[Expr],
     place: &'static str,
 ) -> Result<Block, SolveError> {
+    let compiled = compile(statement, residuals, place)?;
+    refuse(statement, compiled, place, |slot| matches!(slot, Slot::Jump { .. }))
+}
+
+/// The block, unless it uses what has no value at its place.
+fn refuse(
+    statement: &mut Statement,
+    block: Block,
+    place: &'static str,
+    has_no_value: impl Fn(&Slot) -> bool,
+) -> Result<Block, SolveError> {
+    match block.slots.iter().position(has_no_value) {
+        None => Ok(block),
+        Some(i) => Err(unknown(&mut statement.graph, &block.residuals.inputs()[i], place)),
+    }
+}
+
+fn compile(statement: &mut Statement, residuals: &[Expr], place: &'static str) -> Result<Block, SolveError> {
     let graph = &mut statement.graph;
-    let mut outputs: Vec<Expr> = residuals.iter().map(|&e| graph.expand_definitions(e)).collect();
-    let leaves: Vec<Leaf> =
-        graph.leaves(&outputs).into_iter().filter(|leaf| matches!(leaf, Leaf::Derivative(..))).collect();
+    let outputs: Vec<Expr> = residuals.iter().map(|&e| graph.expand_definitions(e)).collect();
+    let leaves = graph.leaves(&outputs);
+    let slots =
+        leaves.iter().map(|leaf| slot(statement, leaf, place)).collect::<Result<Vec<Slot>, SolveError>>()?;
+    let graph = &mut statement.graph;
+    let mut partials = Vec::new();
     let mut terms = vec![Vec::new(); residuals.len()];
-    for (residual, terms) in terms.iter_mut().enumerate() {
-        for (derivative, leaf) in leaves.iter().enumerate() {
-            let partial = graph.partial(outputs[residual], leaf);
+    for (&residual, terms) in outputs.iter().zip(&mut terms) {
+        for (slot, leaf) in leaves.iter().enumerate() {
+            if !slots[slot].is_state() {
+                continue;
+            }
+            let partial = graph.partial(residual, leaf);
             if graph.as_constant(partial) != Some(0.0) {
-                terms.push(Term { derivative, output: outputs.len() });
-                outputs.push(partial);
+                terms.push(Term { slot, output: partials.len() });
+                partials.push(partial);
             }
         }
     }
-    let derivatives =
-        leaves.iter().map(|leaf| state_derivative(statement, leaf, place)).collect::<Result<_, _>>()?;
-    Ok(Block { derivatives, tape: tape(statement, &outputs, leaves, place)?, terms })
+    let tape = |outputs: &[Expr]| {
+        Tape::compile(&statement.graph, outputs, &leaves).expect("derivatives have no leaves of their own")
+    };
+    Ok(Block { slots, residuals: tape(&outputs), partials: tape(&partials), terms })
 }
 
-/// Compiles expressions of coordinates and parameters only.
-pub(crate) fn coordinate_tape(
+/// Compiles expressions of coordinates, coefficients and parameters only.
+pub(crate) fn stateless_block(
     statement: &mut Statement,
     expressions: &[Expr],
     place: &'static str,
-) -> Result<Tape, SolveError> {
-    let outputs: Vec<Expr> = expressions.iter().map(|&e| statement.graph.expand_definitions(e)).collect();
-    tape(statement, &outputs, Vec::new(), place)
+) -> Result<Block, SolveError> {
+    let compiled = compile(statement, expressions, place)?;
+    refuse(statement, compiled, place, Slot::is_state)
 }
 
-fn tape(
-    statement: &mut Statement,
-    outputs: &[Expr],
-    mut inputs: Vec<Leaf>,
-    place: &'static str,
-) -> Result<Tape, SolveError> {
-    inputs.push(Leaf::Symbol(statement.space.symbol));
-    inputs.extend(statement.time.map(|time| Leaf::Symbol(time.symbol)));
-    inputs.extend(statement.parameters.iter().map(|&p| Leaf::Symbol(p)));
-    Tape::compile(&statement.graph, outputs, &inputs)
-        .map_err(|leaf| SolveError::UnknownLeaf { leaf: leaf_text(&mut statement.graph, &leaf), place })
-}
-
-/// Which state and which orders a derivative leaf means.
-fn state_derivative(
-    statement: &mut Statement,
-    leaf: &Leaf,
-    place: &'static str,
-) -> Result<StateDerivative, SolveError> {
-    let Leaf::Derivative(function, index) = leaf else {
-        unreachable!("only derivative leaves are passed here");
-    };
-    let Some(state) = statement.states.iter().position(|f| f == function) else {
-        return Err(SolveError::UnknownLeaf { leaf: leaf_text(&mut statement.graph, leaf), place });
-    };
-    let space = statement.graph.leaf(statement.space.symbol);
-    let (mut order_x, mut order_t) = (0, 0);
-    let inputs = statement.graph.function_inputs(*function);
-    for (&input, &order) in inputs.iter().zip(index.as_slice()) {
-        let slot = if input == space { &mut order_x } else { &mut order_t };
-        *slot += usize::from(order);
-    }
-    if order_t > 1 {
-        return Err(SolveError::OrderInTime { derivative: leaf_text(&mut statement.graph, leaf) });
-    }
-    Ok(StateDerivative { state, order_x, order_t })
-}
-
-/// Every state must be a function of exactly the coordinates.
-pub(crate) fn check_state_inputs(statement: &mut Statement) -> Result<(), SolveError> {
+/// Compiles an expression of the space coordinates, which are its inputs.
+pub(crate) fn mask(statement: &mut Statement, inside: Expr) -> Result<Tape, SolveError> {
     let graph = &mut statement.graph;
-    let mut coordinates = vec![graph.leaf(statement.space.symbol)];
-    if let Some(time) = statement.time {
-        coordinates.push(graph.leaf(time.symbol));
+    let inside = graph.expand_definitions(inside);
+    let inputs: Vec<Leaf> = statement.space.iter().map(|axis| Leaf::Symbol(axis.symbol)).collect();
+    Tape::compile(graph, &[inside], &inputs)
+        .map_err(|leaf| SolveError::MaskInputs { leaf: text(graph, &leaf) })
+}
+
+/// Compiles the residuals at the interface: nothing in them may have two values
+/// there.
+pub(crate) fn interface_block(statement: &mut Statement, residuals: &[Expr]) -> Result<Block, SolveError> {
+    let compiled = compile(statement, residuals, "an interface residual")?;
+    let one_sided = |slot: &Slot| match slot {
+        Slot::State { orders, .. } | Slot::Coefficient { orders, .. } => *orders != [0, 0],
+        _ => false,
+    };
+    match compiled.slots.iter().position(one_sided) {
+        None => Ok(compiled),
+        Some(i) => {
+            let leaf = text(&mut statement.graph, &compiled.residuals.inputs()[i]);
+            Err(SolveError::InterfaceDerivative { leaf })
+        }
     }
+}
+
+/// Compiles an expression of the parameters.
+pub(crate) fn position(statement: &mut Statement, position: Expr) -> Result<Tape, SolveError> {
+    let graph = &mut statement.graph;
+    let position = graph.expand_definitions(position);
+    let inputs: Vec<Leaf> = statement.parameters.iter().map(|&p| Leaf::Symbol(p)).collect();
+    Tape::compile(graph, &[position], &inputs)
+        .map_err(|leaf| SolveError::InterfaceInputs { leaf: text(graph, &leaf) })
+}
+
+/// What a leaf means.
+fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<Slot, SolveError> {
+    let found = match leaf {
+        Leaf::Symbol(symbol) => {
+            let axis = statement.space.iter().position(|axis| axis.symbol == *symbol).map(Slot::Space);
+            let time = statement.time.filter(|time| time.symbol == *symbol).map(|_| Slot::Time);
+            let parameter = statement.parameters.iter().position(|p| p == symbol).map(Slot::Parameter);
+            axis.or(time).or(parameter)
+        }
+        Leaf::Derivative(function, index) => {
+            let (orders, in_time) = orders(statement, *function, index);
+            let position = |all: &[Function]| all.iter().position(|f| f == function);
+            if let Some(state) = position(&statement.states) {
+                if in_time > 1 {
+                    return Err(SolveError::OrderInTime { derivative: text(&mut statement.graph, leaf) });
+                }
+                Some(Slot::State { state, orders, velocity: in_time == 1 })
+            } else if let Some(coefficient) = position(&statement.coefficients) {
+                Some(Slot::Coefficient { coefficient, orders })
+            } else {
+                let mut jumps = statement.interface.iter().flat_map(|interface| &interface.jumps);
+                let state = jumps.position(|f| f == function).filter(|_| index.order() == 0);
+                state.map(|state| Slot::Jump { state })
+            }
+        }
+    };
+    found.ok_or_else(|| unknown(&mut statement.graph, leaf, place))
+}
+
+/// The orders of a derivative along the space axes and in time.
+fn orders(statement: &mut Statement, function: Function, index: &MultiIndex) -> (Orders, usize) {
+    let (mut orders, mut in_time) = ([0, 0], 0);
+    let inputs = statement.graph.function_inputs(function).to_vec();
+    for (&input, &order) in inputs.iter().zip(index.as_slice()) {
+        match axis_of(statement, input) {
+            Some(axis) => orders[axis] += usize::from(order),
+            None => in_time += usize::from(order),
+        }
+    }
+    (orders, in_time)
+}
+
+/// The space axis that an expression is.
+fn axis_of(statement: &Statement, input: Expr) -> Option<usize> {
+    let leaf = statement.graph.as_leaf(input)?;
+    statement.space.iter().position(|axis| *leaf == Leaf::Symbol(axis.symbol))
+}
+
+/// Every state must be a function of exactly the coordinates, every
+/// coefficient one of some space coordinates.
+pub(crate) fn check_inputs(statement: &mut Statement) -> Result<(), SolveError> {
+    let symbols = statement.space.iter().chain(&statement.time).map(|axis| axis.symbol);
+    let mut coordinates: Vec<Expr> = symbols.map(|symbol| statement.graph.leaf(symbol)).collect();
     coordinates.sort_unstable();
+    let graph = &statement.graph;
     for &state in &statement.states {
         let mut inputs = graph.function_inputs(state).to_vec();
         inputs.sort_unstable();
@@ -141,10 +256,31 @@ pub(crate) fn check_state_inputs(statement: &mut Statement) -> Result<(), SolveE
             return Err(SolveError::StateInputs { state: graph.function_name(state).to_string() });
         }
     }
+    for &coefficient in &statement.coefficients {
+        if coefficient_axes(statement, coefficient).is_none() {
+            let coefficient = graph.function_name(coefficient).to_string();
+            return Err(SolveError::CoefficientInputs { coefficient });
+        }
+    }
     Ok(())
 }
 
-fn leaf_text(graph: &mut Graph, leaf: &Leaf) -> String {
+/// The space axes that a coefficient depends on, in their order; `None` if it
+/// depends on anything else, on nothing, or twice on one axis.
+pub(crate) fn coefficient_axes(statement: &Statement, coefficient: Function) -> Option<Vec<usize>> {
+    let inputs = statement.graph.function_inputs(coefficient);
+    let mut axes: Vec<usize> =
+        inputs.iter().map(|&input| axis_of(statement, input)).collect::<Option<_>>()?;
+    axes.sort_unstable();
+    axes.dedup();
+    (!axes.is_empty() && axes.len() == inputs.len()).then_some(axes)
+}
+
+fn unknown(graph: &mut Graph, leaf: &Leaf, place: &'static str) -> SolveError {
+    SolveError::UnknownLeaf { leaf: text(graph, leaf), place }
+}
+
+fn text(graph: &mut Graph, leaf: &Leaf) -> String {
     let e = match leaf {
         Leaf::Symbol(symbol) => graph.leaf(*symbol),
         Leaf::Derivative(function, index) => graph.derivative(*function, index.clone()),

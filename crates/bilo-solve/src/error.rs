@@ -29,13 +29,32 @@ pub enum SolveError {
     },
     /// A state is not a function of the coordinates of the problem.
     #[error(
-        "the state `{state}` must be a function of exactly the space coordinate \
+        "the state `{state}` must be a function of exactly the space coordinates \
          and, if the problem evolves, time"
     )]
     StateInputs {
         /// The state.
         state: String,
     },
+    /// A coefficient is not a function of space coordinates.
+    #[error("the coefficient `{coefficient}` must be a function of one or all space coordinates")]
+    CoefficientInputs {
+        /// The coefficient.
+        coefficient: String,
+    },
+    /// A side of an axis that space does not have.
+    #[error(
+        "a boundary equation names space axis number {axis}, but they are numbered from 0 and there are {axes}"
+    )]
+    NoSuchSide {
+        /// The axis named.
+        axis: usize,
+        /// How many there are.
+        axes: usize,
+    },
+    /// Time was declared to be a ring.
+    #[error("time cannot be periodic: only space axes can")]
+    PeriodicTime,
     /// A second or higher time derivative.
     #[error(
         "`{derivative}` is not supported: write the equation as a first-order system in \
@@ -47,7 +66,7 @@ pub enum SolveError {
     },
     /// An expression uses something that has no value here.
     #[error(
-        "`{leaf}` in {place} has no value: only coordinates, parameters and (outside \
+        "`{leaf}` in {place} has no value: only coordinates, parameters, coefficients and (outside \
          initial values) derivatives of the states may be used"
     )]
     UnknownLeaf {
@@ -56,6 +75,42 @@ pub enum SolveError {
         /// Where.
         place: &'static str,
     },
+    /// A mask that depends on more than the place.
+    #[error("`{leaf}` in the mask has no fixed value: a mask is an expression of the space coordinates only")]
+    MaskInputs {
+        /// What is used.
+        leaf: String,
+    },
+    /// A position of the interface that depends on more than the parameters.
+    #[error(
+        "`{leaf}` in the position of the interface has no value: it is an expression of the parameters only"
+    )]
+    InterfaceInputs {
+        /// What is used.
+        leaf: String,
+    },
+    /// An interface in the plane or on a ring.
+    #[error("an interface needs one space axis that is not periodic")]
+    InterfaceSpace,
+    /// A derivative in an interface residual.
+    #[error(
+        "`{leaf}` in an interface residual has no single value there: use values of the states \
+         and the jumps of their slopes"
+    )]
+    InterfaceDerivative {
+        /// The derivative.
+        leaf: String,
+    },
+    /// The interface is not inside the domain.
+    #[error("the interface at {position} is not inside the domain from {lo} to {hi}")]
+    InterfaceOutside {
+        /// Where it is.
+        position: f64,
+        /// Lower end of the domain.
+        lo: f64,
+        /// Upper end of the domain.
+        hi: f64,
+    },
     /// No way to give every state an equation of its own.
     #[error(
         "the interior residuals cannot determine every state: each state must occur in \
@@ -63,8 +118,10 @@ pub enum SolveError {
     )]
     Undetermined,
     /// The grid is too coarse for the stencils.
-    #[error("{cells} cells are too few: use at least {needed}")]
+    #[error("{cells} cells along `{name}` are too few: use at least {needed}")]
     TooCoarse {
+        /// The coordinate.
+        name: String,
         /// Cells asked for.
         cells: usize,
         /// Fewest that work.
@@ -75,16 +132,14 @@ pub enum SolveError {
     NoSteps,
     /// A number is not finite.
     #[error(
-        "{what} is not finite at x = {x}, t = {t}: look for a division by zero or a \
+        "{what} is not finite at {place}: look for a division by zero or a \
          logarithm or root of a negative number, or start from a better guess"
     )]
     NonFinite {
         /// Which number.
         what: &'static str,
-        /// Where.
-        x: f64,
-        /// When (0 if steady).
-        t: f64,
+        /// Where and when, such as `x = 0.5, t = 1`.
+        place: String,
     },
     /// The linearised equations have no unique solution.
     #[error(

@@ -1,7 +1,7 @@
 //! Newton's iteration with a kept factorisation and backtracking.
 
 use crate::error::SolveError;
-use crate::linear::{Factorisation, norm};
+use crate::linear::{Factorisation, Pattern, norm};
 use crate::solution::Work;
 use crate::system::{Stage, System};
 
@@ -27,17 +27,17 @@ enum Step {
 /// The iteration and its factorised Jacobian, which is kept from one stage to
 /// the next as long as the updates shrink fast. For a linear problem with
 /// constant coefficients that is for ever.
-pub(crate) struct Newton {
-    factorisation: Factorisation,
+pub(crate) struct Newton<'a> {
+    factorisation: Factorisation<'a>,
     /// There is a factorisation worth using.
     ready: bool,
     /// It is that of the Jacobian at the present point.
     fresh: bool,
 }
 
-impl Newton {
-    pub(crate) fn new(system: &System<'_>) -> Newton {
-        Newton { factorisation: Factorisation::new(system.pattern()), ready: false, fresh: false }
+impl<'a> Newton<'a> {
+    pub(crate) fn new(pattern: &'a Pattern) -> Newton<'a> {
+        Newton { factorisation: Factorisation::new(pattern), ready: false, fresh: false }
     }
 
     /// Solves the equations of the stage, starting at `u`.
@@ -90,11 +90,16 @@ impl Newton {
         Err(SolveError::NoConvergence { t: stage.t, residual: system.relative_residual(u) })
     }
 
-    fn factorise(&mut self, system: &System<'_>, stage: &Stage, work: &mut Work) -> Result<(), SolveError> {
-        system.check_finite(stage.t)?;
+    fn factorise(
+        &mut self,
+        system: &mut System<'_>,
+        stage: &Stage,
+        work: &mut Work,
+    ) -> Result<(), SolveError> {
+        system.linearise(stage)?;
         work.factorisations += 1;
         self.factorisation
-            .factorise(system.pattern(), system.jacobian())
+            .factorise(system.jacobian())
             .map_err(|degenerate| SolveError::Singular { t: stage.t, condition: degenerate.0 })?;
         self.ready = true;
         self.fresh = true;

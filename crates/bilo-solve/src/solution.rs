@@ -1,9 +1,7 @@
 //! The solution on its grid, and its values anywhere.
 
-use crate::stencil::{Grid, fornberg};
-
-/// Nodes of the local interpolation: cubic, so that its error is of fourth order.
-const WIDTH: usize = 4;
+use crate::grid::{Grid, Line, Weight};
+use crate::solver::Values;
 
 /// What a solve cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,113 +14,195 @@ pub struct Work {
     pub steps: usize,
 }
 
-/// A solution on the grid of nodes `x` at times `t`.
+/// A solution on the nodes of the axes at times `t`.
+///
+/// It remembers what it was solved for and, if evolving, the inner stage of
+/// every time step, so that [`Solver::tangent`](crate::Solver::tangent) and
+/// [`Solver::adjoint`](crate::Solver::adjoint) can go through it again.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// Nodes, both ends included.
-    pub x: Vec<f64>,
+    /// Nodes of each space axis, both ends included.
+    pub axes: Vec<Vec<f64>>,
     /// Times from start to end; the one value 0 if steady.
     pub t: Vec<f64>,
     /// What the solve cost.
     pub work: Work,
-    periodic: bool,
+    pub(crate) grid: Grid,
+    /// The times as an axis; `None` if steady.
+    pub(crate) time: Option<Line>,
     fields: Vec<Vec<f64>>,
+    /// If this is a tangent: the fields whose derivative it is, and the
+    /// derivative of the place of the interface.
+    moving: Option<(Vec<Vec<f64>>, f64)>,
+    /// What it was solved for.
+    pub(crate) values: Values,
+    /// The first stage of every time step, for linearisations.
+    pub(crate) stages: Vec<Vec<f64>>,
 }
 
-impl Solution {
-    /// An empty solution on a grid.
-    pub(crate) fn new(grid: &Grid, states: usize) -> Solution {
-        Solution {
-            x: (0..=grid.cells).map(|i| grid.x(i)).collect(),
-            t: Vec::new(),
-            work: Work::default(),
-            periodic: grid.periodic,
-            fields: vec![Vec::new(); states],
-        }
-    }
+/// Weights on the values of a solution: the derivative of a number by the
+/// solution, such as that of a data misfit. Made by [`Solution::load`], filled
+/// by [`Solution::scatter`] or value by value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    fields: Vec<Vec<f64>>,
+    /// The derivative by the place of an interface, nodal values held fixed.
+    pub(crate) position: f64,
+}
 
-    /// Appends the unknown vector of one time.
-    pub(crate) fn push(&mut self, t: f64, u: &[f64]) {
-        self.t.push(t);
-        let nodes = u.len() / self.fields.len();
-        for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(nodes)) {
-            field.extend_from_slice(column);
-            if self.periodic {
-                field.push(column[0]);
-            }
-        }
-    }
-
-    /// Values of a state, time by time: node `i` at time `k` is entry
-    /// `k * x.len() + i`.
+impl Load {
+    /// The weights of a state, in the order of [`Solution::field`]. Where nodes
+    /// move with an interface they are weights on the moving nodes.
     pub fn field(&self, state: usize) -> &[f64] {
         &self.fields[state]
     }
 
-    /// The derivative of order (`order_x`, `order_t`) of a state at points
-    /// `(x, t)`, from the local polynomial through the nearest nodes: four of
-    /// them per direction and one more per order of derivative, so that the
-    /// error of the interpolation is of fourth order.
+    /// The same to be changed.
+    pub fn field_mut(&mut self, state: usize) -> &mut [f64] {
+        &mut self.fields[state]
+    }
+}
+
+impl Solution {
+    /// An empty solution on a grid.
+    pub(crate) fn new(grid: &Grid, time: Option<Line>, states: usize) -> Solution {
+        Solution {
+            axes: grid.lines.iter().map(|line| line.positions().to_vec()).collect(),
+            t: time.as_ref().map_or(vec![0.0], |time| time.positions().to_vec()),
+            work: Work::default(),
+            grid: grid.clone(),
+            time,
+            fields: vec![Vec::new(); states],
+            moving: None,
+            values: Values::default(),
+            stages: Vec::new(),
+        }
+    }
+
+    /// An empty tangent of this solution, for a parameter that moves the
+    /// interface at this rate.
+    pub(crate) fn empty_tangent(&self, slope: f64) -> Solution {
+        let mut tangent = Solution::new(&self.grid, self.time.clone(), self.fields.len());
+        tangent.moving = (slope != 0.0).then(|| (self.fields.clone(), slope));
+        tangent
+    }
+
+    /// Appends the unknown vector of one time.
+    pub(crate) fn push(&mut self, u: &[f64]) {
+        for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(self.grid.nodes())) {
+            field.extend(self.grid.field_nodes().map(|node| column[node]));
+        }
+    }
+
+    /// The unknown vector of one time.
+    pub(crate) fn level(&self, k: usize) -> Vec<f64> {
+        let mut u = vec![0.0; self.fields.len() * self.grid.nodes()];
+        self.for_each_at(k, &self.fields, |unknown, value| u[unknown] = value);
+        u
+    }
+
+    /// Weights on the unknown vector of one time.
+    pub(crate) fn load_level(&self, load: &Load, k: usize) -> Vec<f64> {
+        let mut weights = vec![0.0; self.fields.len() * self.grid.nodes()];
+        self.for_each_at(k, &load.fields, |unknown, value| weights[unknown] += value);
+        weights
+    }
+
+    /// Calls `visit(unknown, value)` for all entries of fields at one time.
+    fn for_each_at(&self, k: usize, fields: &[Vec<f64>], mut visit: impl FnMut(usize, f64)) {
+        for (state, field) in fields.iter().enumerate() {
+            let size = field.len() / self.t.len();
+            for (node, &value) in self.grid.field_nodes().zip(&field[k * size..(k + 1) * size]) {
+                visit(state * self.grid.nodes() + node, value);
+            }
+        }
+    }
+
+    /// No weights yet.
+    pub fn load(&self) -> Load {
+        Load { fields: self.fields.iter().map(|field| vec![0.0; field.len()]).collect(), position: 0.0 }
+    }
+
+    /// Values of a state in C order: time, then the first axis, then the second.
+    pub fn field(&self, state: usize) -> &[f64] {
+        &self.fields[state]
+    }
+
+    /// A derivative of a state at points, from the local polynomial through the
+    /// nearest nodes: four of them per direction and one more per order of
+    /// derivative, so that the error of the interpolation is of fourth order.
+    ///
+    /// `orders` and `points` have one entry per coordinate: the space axes in
+    /// their order, then time unless steady. A point is an entry of each of the
+    /// columns `points`.
     ///
     /// Values at nodes are exact. A periodic axis wraps; outside the domain
-    /// otherwise the polynomial of the nearest nodes is extrapolated. The time
-    /// of a steady solution is ignored.
-    pub fn sample(&self, state: usize, order_x: usize, order_t: usize, points: &[(f64, f64)]) -> Vec<f64> {
-        let (nx, field) = (self.x.len(), &self.fields[state]);
-        points
-            .iter()
-            .map(|&(x, t)| {
-                let in_x = self.space_weights(x, order_x);
-                let in_t = clipped_weights(&self.t, t, order_t);
-                in_t.iter()
-                    .map(|(k, w)| {
-                        let row = &field[k * nx..(k + 1) * nx];
-                        w * in_x.iter().map(|(i, w)| w * row[*i]).sum::<f64>()
-                    })
-                    .sum()
-            })
-            .collect()
+    /// otherwise the polynomial of the nearest nodes is extrapolated. No
+    /// polynomial reaches across an interface; at the interface itself
+    /// derivatives are those below it.
+    ///
+    /// # Panics
+    /// If there is not one order and one column per coordinate.
+    pub fn sample(&self, state: usize, orders: &[usize], points: &[&[f64]]) -> Vec<f64> {
+        let field = &self.fields[state];
+        let mut values = vec![0.0; points[0].len()];
+        self.for_each_weight(orders, points, |point, w| {
+            values[point] += w.weight * field[w.node];
+            if let Some((fields, slope)) = &self.moving {
+                values[point] += slope * w.rate * fields[state][w.node];
+            }
+        });
+        values
     }
 
-    fn space_weights(&self, x: f64, order: usize) -> Vec<(usize, f64)> {
-        if !self.periodic {
-            return clipped_weights(&self.x, x, order);
+    /// The transpose of [`Solution::sample`]: adds `sum_i weights_i * sample_i`,
+    /// seen as a function of the solution, to a load.
+    ///
+    /// # Panics
+    /// As [`Solution::sample`], or if there is not one weight per point.
+    pub fn scatter(
+        &self,
+        load: &mut Load,
+        state: usize,
+        orders: &[usize],
+        points: &[&[f64]],
+        weights: &[f64],
+    ) {
+        assert_eq!(weights.len(), points[0].len(), "one weight per point");
+        let (from, to) = (&self.fields[state], &mut load.fields[state]);
+        self.for_each_weight(orders, points, |point, w| {
+            to[w.node] += weights[point] * w.weight;
+            load.position += weights[point] * w.rate * from[w.node];
+        });
+    }
+
+    /// Calls `visit(point, weight)` for everything that makes the derivative at
+    /// the points; the node of a weight is a position in the field.
+    fn for_each_weight(&self, orders: &[usize], points: &[&[f64]], mut visit: impl FnMut(usize, Weight)) {
+        let coordinates = self.grid.lines.len() + usize::from(self.time.is_some());
+        assert_eq!(orders.len(), coordinates, "one order per coordinate");
+        assert_eq!(points.len(), coordinates, "one column per coordinate");
+        for point in 0..points[0].len() {
+            let place: Vec<f64> = points.iter().map(|column| column[point]).collect();
+            self.weights_at(orders, &place).into_iter().for_each(|weight| visit(point, weight));
         }
-        let cells = self.x.len() - 1;
-        let lo = self.x[0];
-        let period = self.x[cells] - lo;
-        let h = period / cells as f64;
-        let wrapped = lo + (x - lo).rem_euclid(period);
-        let width = (WIDTH + order).min(cells);
-        let first = first_node(&self.x, wrapped, width);
-        let nodes: Vec<f64> = (0..width as isize)
-            .map(|j| match usize::try_from(first + j) {
-                Ok(i) if i <= cells => self.x[i],
-                _ => lo + (first + j) as f64 * h,
-            })
-            .collect();
-        fornberg(wrapped, &nodes, order)
-            .into_iter()
-            .enumerate()
-            .map(|(j, w)| ((first + j as isize).rem_euclid(cells as isize) as usize, w))
-            .collect()
     }
-}
 
-/// Indices and weights of the nodes nearest to `at`, kept inside the axis.
-fn clipped_weights(axis: &[f64], at: f64, order: usize) -> Vec<(usize, f64)> {
-    let width = (WIDTH + order).min(axis.len());
-    let last_first = (axis.len() - width) as isize;
-    let first = first_node(axis, at, width).clamp(0, last_first) as usize;
-    fornberg(at, &axis[first..first + width], order)
-        .into_iter()
-        .enumerate()
-        .map(|(j, w)| (first + j, w))
-        .collect()
-}
-
-/// First of `width` consecutive nodes centred about `at` on a uniform axis.
-fn first_node(axis: &[f64], at: f64, width: usize) -> isize {
-    let cell = axis.partition_point(|&node| node <= at) as isize - 1;
-    cell - (width as isize - 1) / 2
+    /// The product of the weights along all coordinates.
+    fn weights_at(&self, orders: &[usize], place: &[f64]) -> Vec<Weight> {
+        // Time is the last coordinate but the slowest index of a field.
+        let time = self.time.iter().map(|time| (self.grid.lines.len(), time));
+        let mut products = vec![Weight { node: 0, weight: 1.0, rate: 0.0 }];
+        for (coordinate, line) in time.chain(self.grid.lines.iter().enumerate()) {
+            let stencil = line.interpolate(place[coordinate], orders[coordinate]);
+            let stride = line.positions().len();
+            let times = |a: Weight, b: &Weight| Weight {
+                node: a.node * stride + b.node,
+                weight: a.weight * b.weight,
+                rate: a.weight * b.rate + a.rate * b.weight,
+            };
+            products = products.iter().flat_map(|&a| stencil.iter().map(move |b| times(a, b))).collect();
+        }
+        products
+    }
 }

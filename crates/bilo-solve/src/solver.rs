@@ -1,301 +1,249 @@
-//! The statement compiled once, solved for many parameter values.
+//! The statement compiled once, solved for many values.
 
-use bilo_expr::{Expr, Input, Scratch, Tape};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::compile::{self, Block};
+use bilo_expr::{Input, Scratch, Tape};
+
+use crate::check;
+use crate::compile::Block;
+use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
+use crate::grid::Line;
+use crate::march::march;
 use crate::newton::Newton;
-use crate::solution::{Solution, Work};
-use crate::statement::{Axis, End, Statement};
-use crate::stencil::Grid;
+use crate::solution::Solution;
+use crate::statement::{Axis, End};
 use crate::system::{Stage, System};
-use crate::wellposed::{self, Replacement};
+use crate::wellposed::Replacement;
 
 /// How finely to solve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// Cells of the space axis, at least 4.
-    pub cells: usize,
+    /// Cells of each space axis, at least 4.
+    pub cells: Vec<usize>,
     /// Time steps; ignored by steady problems.
     pub steps: usize,
 }
 
-/// A [`Statement`] checked and compiled.
+/// What a problem is solved for: a number per parameter and nodal values per
+/// coefficient, in the order of the statement.
+///
+/// The values of a coefficient stand in C order on the nodes of the axes it
+/// depends on, as [`Solver::coefficient_nodes`] lists them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    /// One value per parameter.
+    pub parameters: Vec<f64>,
+    /// The nodal values of each coefficient.
+    pub coefficients: Vec<Vec<f64>>,
+}
+
+impl Values {
+    /// Parameters of a problem without coefficients.
+    pub fn parameters(parameters: &[f64]) -> Values {
+        Values { parameters: parameters.to_vec(), coefficients: Vec::new() }
+    }
+}
+
+/// Where a boundary equation was compiled to, and the end where it holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Condition {
+    pub(crate) block: usize,
+    /// Its number within the block.
+    pub(crate) residual: usize,
+    pub(crate) end: End,
+}
+
+/// The fluxes of all interior residuals along one axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flux {
+    pub(crate) block: usize,
+    /// How far off the grid line the coordinates are taken, in cells.
+    pub(crate) nudge: f64,
+}
+
+/// The interface, compiled.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Its position, a function of the parameters.
+    pub(crate) position: Tape,
+    /// Its residuals.
+    pub(crate) block: usize,
+}
+
+/// A [`Statement`](crate::Statement) checked and compiled.
 #[derive(Debug)]
 pub struct Solver {
-    pub(crate) interior: Block,
-    pub(crate) lower: Block,
-    pub(crate) upper: Block,
-    /// End and number within that end's block of each boundary equation.
-    pub(crate) boundary: Vec<(End, usize)>,
-    pub(crate) replacements: Vec<Replacement>,
+    pub(crate) space: Vec<Axis>,
     pub(crate) time: Option<Axis>,
-    space: Axis,
-    periodic: bool,
-    parameters: usize,
-    /// Initial values, or Newton's guess; `None` for zero.
-    start: Option<Tape>,
+    /// All residuals, by the places where they hold.
+    pub(crate) blocks: Vec<Block>,
+    /// The interior residuals as they were written.
+    pub(crate) plain: usize,
+    /// The interior residuals without their fluxes.
+    pub(crate) remainder: usize,
+    /// The fluxes along each axis: none, one, or two whose mean is taken.
+    pub(crate) fluxes: Vec<Vec<Flux>>,
+    /// Whether an interior residual has a flux along an axis.
+    pub(crate) has_flux: Vec<[bool; 2]>,
+    /// The boundary equations, in the order of the statement.
+    pub(crate) boundary: Vec<Condition>,
+    /// The interior equations that boundary equations replace, by axis.
+    pub(crate) replacements: Vec<Vec<Replacement>>,
+    /// What is positive inside the mask, and the block that holds outside.
+    pub(crate) mask: Option<(Tape, usize)>,
+    pub(crate) interface: Option<Place>,
+    /// Initial values, or Newton's guess; without residuals for zero.
+    pub(crate) start: Block,
+    pub(crate) coefficient_axes: Vec<Vec<usize>>,
+    pub(crate) parameters: usize,
+    /// Names of the coordinates, time last.
+    pub(crate) names: Vec<String>,
+    /// The discrete equations of the last resolution.
+    pub(crate) discrete: Mutex<Option<Arc<Discrete>>>,
 }
 
 impl Solver {
-    /// Checks the statement and compiles residuals and Jacobians.
-    pub fn new(mut statement: Statement) -> Result<Solver, SolveError> {
-        check_axes(&statement)?;
-        check_counts(&statement)?;
-        compile::check_state_inputs(&mut statement)?;
-        let residuals = statement.interior.clone();
-        let interior = compile::block(&mut statement, &residuals, "an interior residual")?;
-        let lower = boundary_block(&mut statement, End::Lower)?;
-        let upper = boundary_block(&mut statement, End::Upper)?;
-        let boundary = boundary_places(&statement);
-        let replacements = if statement.periodic {
-            expect_count("boundary equations", 0, boundary.len(), "a periodic axis has no ends")?;
-            Vec::new()
-        } else {
-            replace(&interior, [&lower, &upper], &boundary)?
+    /// Solves for one set of values.
+    pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
+        if self.time.is_some() && resolution.steps == 0 {
+            return Err(SolveError::NoSteps);
+        }
+        let discrete = self.discretise(self.mesh(&values.parameters, resolution)?);
+        check::coefficient_values(self, &discrete.grid, values)?;
+        let start = self.start(&discrete, values)?;
+        let mut system = System::new(self, &discrete, values);
+        let mut solution = match self.time {
+            None => self.solve_steady(&mut system, start)?,
+            Some(time) => self.solve_evolving(&mut system, &start, Line::new(&time, resolution.steps))?,
         };
-        let starts =
-            if statement.time.is_some() { statement.initial.clone() } else { statement.guess.clone() };
-        let start = if starts.is_empty() {
-            None
-        } else {
-            let tape = compile::coordinate_tape(&mut statement, &starts, "an initial value")?;
-            Some(tape)
-        };
-        Ok(Solver {
-            interior,
-            lower,
-            upper,
-            boundary,
-            replacements,
-            time: statement.time,
-            space: statement.space,
-            periodic: statement.periodic,
-            parameters: statement.parameters.len(),
-            start,
-        })
+        solution.values = values.clone();
+        Ok(solution)
     }
 
-    /// Solves for one set of parameter values, in the order of the statement.
-    pub fn solve(&self, parameters: &[f64], resolution: Resolution) -> Result<Solution, SolveError> {
-        self.check_request(parameters, resolution)?;
-        let grid =
-            Grid { lo: self.space.lo, hi: self.space.hi, cells: resolution.cells, periodic: self.periodic };
-        let start = self.start(&grid, parameters)?;
-        let mut system = System::new(self, parameters, grid);
-        match self.time {
-            None => self.solve_steady(&mut system, start),
-            Some(time) => self.march(&mut system, start, time, resolution.steps),
-        }
+    /// The nodes of the axes that a coefficient depends on, where its values
+    /// are given. On a periodic axis the upper end is the lower one and is not
+    /// among them. (They depend on the parameters through an interface only.)
+    pub fn coefficient_nodes(
+        &self,
+        coefficient: usize,
+        parameters: &[f64],
+        resolution: &Resolution,
+    ) -> Result<Vec<Vec<f64>>, SolveError> {
+        let grid = self.mesh(parameters, resolution)?.grid(self);
+        let lines = self.coefficient_axes[coefficient].iter().map(|&axis| &grid.lines[axis]);
+        Ok(lines.map(|line| line.positions()[..line.nodes()].to_vec()).collect())
+    }
+
+    /// The place of the interface and its derivatives by the parameters.
+    pub(crate) fn position(&self, parameters: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let tape = &self.interface.as_ref()?.position;
+        let inputs: Vec<Input<'_, f64>> = parameters.iter().map(|&p| Input::Uniform(p)).collect();
+        let mut scratch = Scratch::new();
+        tape.eval(&inputs, 1, &mut scratch);
+        tape.adjoint(&[Input::Uniform(1.0)], &mut scratch);
+        let slopes = (0..inputs.len()).map(|i| scratch.input_adjoint(tape, i)[0]).collect();
+        Some((scratch.output(tape, 0)[0], slopes))
     }
 
     pub(crate) fn states(&self) -> usize {
-        self.interior.terms.len()
+        self.has_flux.len()
     }
 
-    /// Highest space derivative in any equation.
-    pub(crate) fn highest_order(&self) -> usize {
-        [&self.interior, &self.lower, &self.upper]
-            .iter()
-            .flat_map(|block| &block.derivatives)
-            .map(|d| d.order_x)
-            .max()
-            .unwrap_or(0)
+    /// The error of a number that is not finite.
+    pub(crate) fn not_finite(&self, what: &'static str, position: &[f64], t: f64) -> SolveError {
+        let coordinates = position.iter().chain([&t]).zip(&self.names);
+        let place: Vec<String> = coordinates.map(|(value, name)| format!("{name} = {value}")).collect();
+        SolveError::NonFinite { what, place: place.join(", ") }
     }
 
-    fn check_request(&self, parameters: &[f64], resolution: Resolution) -> Result<(), SolveError> {
-        expect_count(
+    /// Fewest cells along an axis, on either side of an interface.
+    pub(crate) fn cells_needed(&self, axis: usize) -> usize {
+        let order = self.blocks.iter().chain([&self.start]).map(|block| block.highest_order(axis)).max();
+        Line::cells_needed(order.unwrap_or(0))
+    }
+
+    /// What the grid is made from, checked.
+    fn mesh(&self, parameters: &[f64], resolution: &Resolution) -> Result<Mesh, SolveError> {
+        check::count(
             "parameter values",
             self.parameters,
             parameters.len(),
             "give one value per parameter of the statement",
         )?;
-        let needed = Grid::cells_needed(self.highest_order());
-        if resolution.cells < needed {
-            return Err(SolveError::TooCoarse { cells: resolution.cells, needed });
+        check::count(
+            "numbers of cells",
+            self.space.len(),
+            resolution.cells.len(),
+            "give one per space axis",
+        )?;
+        for (axis, &cells) in resolution.cells.iter().enumerate() {
+            let needed = self.cells_needed(axis) * if self.interface.is_some() { 2 } else { 1 };
+            if cells < needed {
+                return Err(SolveError::TooCoarse { name: self.names[axis].clone(), cells, needed });
+            }
         }
-        if self.time.is_some() && resolution.steps == 0 {
-            return Err(SolveError::NoSteps);
+        let position = self.position(parameters).map(|(z, _)| z);
+        let Axis { lo, hi, .. } = self.space[0];
+        if let Some(position) = position.filter(|&z| !(lo < z && z < hi)) {
+            return Err(SolveError::InterfaceOutside { position, lo, hi });
         }
-        Ok(())
+        Ok(Mesh { cells: resolution.cells.clone(), position })
+    }
+
+    /// The discrete equations, kept from the last solve if its grid was the same.
+    pub(crate) fn discretise(&self, mesh: Mesh) -> Arc<Discrete> {
+        let mut kept = self.discrete.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(discrete) if discrete.mesh == mesh => discrete.clone(),
+            _ => kept.insert(Arc::new(Discrete::new(self, mesh))).clone(),
+        }
     }
 
     /// Initial values (or the guess) at the nodes.
-    fn start(&self, grid: &Grid, parameters: &[f64]) -> Result<Vec<f64>, SolveError> {
-        let n = grid.nodes();
-        let Some(tape) = &self.start else {
-            return Ok(vec![0.0; self.states() * n]);
-        };
-        let x: Vec<f64> = (0..n).map(|i| grid.x(i)).collect();
-        let mut inputs = vec![Input::Column(&x[..])];
-        inputs.extend(self.time.map(|time| Input::Uniform(time.lo)));
-        inputs.extend(parameters.iter().map(|&p| Input::Uniform(p)));
-        let mut scratch = Scratch::new();
-        tape.eval(&inputs, n, &mut scratch);
+    fn start(&self, discrete: &Discrete, values: &Values) -> Result<Vec<f64>, SolveError> {
+        let nodes = discrete.grid.nodes();
+        let tape = &self.start.residuals;
+        if tape.outputs().is_empty() {
+            return Ok(vec![0.0; self.states() * nodes]);
+        }
+        let workspace = self.evaluated_start(discrete, values);
         let start: Vec<f64> =
-            (0..self.states()).flat_map(|s| scratch.output(tape, s).iter().copied()).collect();
+            (0..self.states()).flat_map(|s| workspace.residuals.output(tape, s).iter().copied()).collect();
         match start.iter().position(|v| !v.is_finite()) {
             None => Ok(start),
-            Some(i) => Err(SolveError::NonFinite {
-                what: "an initial value",
-                x: x[i % n],
-                t: self.time.map_or(0.0, |time| time.lo),
-            }),
+            Some(i) => {
+                let coordinates = discrete.start.coordinates.iter();
+                let position: Vec<f64> = coordinates.map(|column| column[i % nodes]).collect();
+                let t = self.time.map_or(0.0, |time| time.lo);
+                Err(self.not_finite("an initial value", &position, t))
+            }
         }
     }
 
     fn solve_steady(&self, system: &mut System<'_>, mut u: Vec<f64>) -> Result<Solution, SolveError> {
         let stage = Stage { t: 0.0, rate: 0.0, base: vec![0.0; u.len()] };
-        let mut work = Work::default();
-        Newton::new(system).solve(system, &stage, &mut u, &mut work)?;
-        let mut solution = Solution::new(&system.grid, self.states());
-        solution.push(0.0, &u);
-        solution.work = work;
+        let mut solution = Solution::new(&system.discrete.grid, None, self.states());
+        Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work)?;
+        solution.push(&u);
         Ok(solution)
     }
 
-    /// Alexander's SDIRK2 (SIAM J. Numer. Anal. 14 (1977) 1006): L-stable, and
-    /// the second stage is the new solution. The unknown of a stage is its
-    /// value, so that states without a time derivative need nothing special.
-    fn march(
+    fn solve_evolving(
         &self,
         system: &mut System<'_>,
-        mut u: Vec<f64>,
-        time: Axis,
-        steps: usize,
+        start: &[f64],
+        time: Line,
     ) -> Result<Solution, SolveError> {
-        let gamma = 1.0 - 0.5_f64.sqrt();
-        let dt = (time.hi - time.lo) / steps as f64;
-        let rate = 1.0 / (gamma * dt);
-        let at = |steps_done: f64| time.lo + steps_done * dt;
-        let mut solution = Solution::new(&system.grid, self.states());
-        solution.push(time.lo, &u);
-        let mut work = Work::default();
-        let mut newton = Newton::new(system);
-        let mut slope = vec![0.0; u.len()];
-        for step in 0..steps {
-            let done = step as f64;
-            let new = if step + 1 == steps { time.hi } else { at(done + 1.0) };
-            for (t, ahead) in [(at(done + gamma), 0.0), (new, (1.0 - gamma) * dt)] {
-                let base = along(&u, ahead, &slope);
-                let stage = Stage { t, rate, base };
-                let mut value = along(&stage.base, 1.0 / rate, &slope);
-                if newton.solve(system, &stage, &mut value, &mut work).is_err() {
-                    // The extrapolation may have left the domain of the equations.
-                    value.clone_from(&u);
-                    newton.solve(system, &stage, &mut value, &mut work)?;
-                }
-                for ((k, value), base) in slope.iter_mut().zip(&value).zip(&stage.base) {
-                    *k = rate * (value - base);
-                }
-                if ahead > 0.0 {
-                    u = value;
-                }
-            }
-            work.steps += 1;
-            solution.push(new, &u);
-        }
+        let mut solution = Solution::new(&system.discrete.grid, Some(time), self.states());
+        solution.push(start);
+        let mut work = solution.work;
+        let times = solution.t.clone();
+        march(system, start, &times, &mut work, |y1, u| {
+            solution.stages.push(y1.to_vec());
+            solution.push(u);
+        })?;
         solution.work = work;
         Ok(solution)
     }
-}
-
-fn along(u: &[f64], distance: f64, slope: &[f64]) -> Vec<f64> {
-    u.iter().zip(slope).map(|(u, k)| u + distance * k).collect()
-}
-
-fn check_axes(statement: &Statement) -> Result<(), SolveError> {
-    for axis in [Some(statement.space), statement.time].into_iter().flatten() {
-        if !(axis.lo < axis.hi && (axis.hi - axis.lo).is_finite()) {
-            return Err(SolveError::EmptyAxis {
-                name: statement.graph.symbol_name(axis.symbol).to_string(),
-                lo: axis.lo,
-                hi: axis.hi,
-            });
-        }
-    }
-    Ok(())
-}
-
-fn check_counts(statement: &Statement) -> Result<(), SolveError> {
-    let states = statement.states.len();
-    let evolving = statement.time.is_some();
-    if states == 0 {
-        return expect_count("states", 1, 0, "name at least one state to solve for");
-    }
-    expect_count("interior residuals", states, statement.interior.len(), "give one equation per state")?;
-    expect_count(
-        "initial values",
-        if evolving { states } else { 0 },
-        statement.initial.len(),
-        "an evolving problem has one per state, a steady problem none",
-    )?;
-    let guesses = statement.guess.len();
-    if guesses == 0 {
-        return Ok(());
-    }
-    expect_count(
-        "guesses",
-        if evolving { 0 } else { states },
-        guesses,
-        "a steady problem has one per state or none, an evolving problem starts from its initial values",
-    )
-}
-
-fn expect_count(
-    what: &'static str,
-    expected: usize,
-    found: usize,
-    help: &'static str,
-) -> Result<(), SolveError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(SolveError::WrongCount { what, expected, found, help })
-}
-
-/// The boundary equations of one end, compiled together.
-fn boundary_block(statement: &mut Statement, end: End) -> Result<Block, SolveError> {
-    let residuals: Vec<Expr> =
-        statement.boundary.iter().filter(|b| b.end == end).map(|b| b.residual).collect();
-    compile::block(statement, &residuals, "a boundary residual")
-}
-
-/// End and number within that end's block of each boundary equation.
-fn boundary_places(statement: &Statement) -> Vec<(End, usize)> {
-    let mut found = [0, 0];
-    statement
-        .boundary
-        .iter()
-        .map(|b| {
-            let number = found[b.end as usize];
-            found[b.end as usize] += 1;
-            (b.end, number)
-        })
-        .collect()
-}
-
-/// Counts the boundary equations and finds their rows.
-fn replace(
-    interior: &Block,
-    ends: [&Block; 2],
-    boundary: &[(End, usize)],
-) -> Result<Vec<Replacement>, SolveError> {
-    let states = interior.terms.len();
-    let orders: Vec<Vec<Option<usize>>> =
-        (0..states).map(|e| (0..states).map(|s| interior.order_x(e, s)).collect()).collect();
-    let orders = wellposed::orders_of_states(&orders)?;
-    expect_count(
-        "boundary equations",
-        orders.iter().sum(),
-        boundary.len(),
-        "both ends together need one per order of the highest space derivative \
-         (a first-order equation has one, at the inflow end)",
-    )?;
-    let occurs: Vec<Vec<bool>> = boundary
-        .iter()
-        .map(|&(end, i)| (0..states).map(|s| ends[end as usize].occurs(i, s)).collect())
-        .collect();
-    let sides: Vec<End> = boundary.iter().map(|b| b.0).collect();
-    Ok(wellposed::replacements(&orders, &sides, &occurs))
 }

@@ -11,9 +11,23 @@ pub struct Axis {
     pub lo: f64,
     /// Upper end.
     pub hi: f64,
+    /// The two ends are one point; such an axis has no sides. Not for time.
+    pub periodic: bool,
 }
 
-/// One end of the space axis.
+impl Axis {
+    /// The coordinate from `lo` to `hi`.
+    pub fn new(symbol: Symbol, lo: f64, hi: f64) -> Axis {
+        Axis { symbol, lo, hi, periodic: false }
+    }
+
+    /// The same range closed to a ring.
+    pub fn periodic(self) -> Axis {
+        Axis { periodic: true, ..self }
+    }
+}
+
+/// One end of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// At `lo`.
@@ -22,45 +36,89 @@ pub enum End {
     Upper,
 }
 
-/// A boundary equation: its residual vanishes at one end.
+/// One side of the box: an end of a space axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Side {
+    /// Position of the axis in [`Statement::space`].
+    pub axis: usize,
+    /// Which end.
+    pub end: End,
+}
+
+/// A boundary equation: its residual vanishes on one side.
 ///
 /// `u - g` is a Dirichlet condition, `u_x - g` a Neumann condition; Robin,
 /// nonlinear and coupled conditions are written the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundary {
     /// Where it holds.
-    pub end: End,
+    pub side: Side,
     /// What vanishes there.
     pub residual: Expr,
 }
 
-/// A well-posed problem in one space dimension, in expressions.
+/// A part of the box on which the equations hold.
+#[derive(Clone, Debug)]
+pub struct Mask {
+    /// An expression of the space coordinates: positive where the equations
+    /// hold.
+    pub inside: Expr,
+    /// What each state is elsewhere.
+    pub outside: Vec<Expr>,
+}
+
+/// A place inside a one-dimensional domain where slopes may jump.
 ///
-/// The states are opaque functions of the space coordinate and, if evolving,
-/// of time (in either order). Expressions may use the derivatives of the
-/// states, the coordinates, the parameters and symbols defined from these.
-#[derive(Clone)]
+/// The grid has a node there, which no stencil crosses. At that node the
+/// interior equations give way to the interface residuals: for
+/// `u_xx + lambda*delta(x - z) - mu*u = 0` the interior residual is
+/// `u_xx - mu*u` and the interface residual `[u_x] + lambda`.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Where it is: an expression of the parameters.
+    pub position: Expr,
+    /// For each state an opaque function whose value stands for the jump of the
+    /// state's slope: above the interface minus below.
+    pub jumps: Vec<Function>,
+    /// One residual per state, of values of states, jumps, coordinates,
+    /// parameters and values of coefficients.
+    pub residuals: Vec<Expr>,
+}
+
+/// A well-posed problem on an interval or a rectangle, in expressions.
+///
+/// The states are opaque functions of the space coordinates and, if evolving,
+/// of time (in any order). Expressions may use the derivatives of the states
+/// and of the coefficients, the coordinates, the parameters and symbols defined
+/// from these.
+#[derive(Clone, Default)]
 pub struct Statement {
     /// Owns every expression below.
     pub graph: Graph,
-    /// The space coordinate.
-    pub space: Axis,
-    /// The two ends of space are one point; there are no boundary equations.
-    pub periodic: bool,
+    /// One or two space coordinates.
+    pub space: Vec<Axis>,
     /// The time coordinate; `None` for a steady problem.
     pub time: Option<Axis>,
     /// What is solved for.
     pub states: Vec<Function>,
     /// Scalars whose values are given at each solve.
     pub parameters: Vec<Symbol>,
+    /// Opaque functions of one or all space coordinates whose values at the
+    /// nodes are given at each solve. They may stand in every expression.
+    pub coefficients: Vec<Function>,
     /// One residual per state, in the order of the states; each vanishes
     /// inside the domain.
     pub interior: Vec<Expr>,
-    /// As many as the highest space derivatives ask for.
+    /// For every axis as many as the highest derivatives along it ask for.
     pub boundary: Vec<Boundary>,
     /// Value of each state at the start; empty if steady.
     pub initial: Vec<Expr>,
     /// Where Newton's iteration starts in a steady problem: one expression per
     /// state, or none for zero.
     pub guess: Vec<Expr>,
+    /// The part of the box where the equations hold, if it is not all of it.
+    /// Nodes outside, on the sides too, keep their stated values.
+    pub mask: Option<Mask>,
+    /// A place where slopes jump, in one space dimension.
+    pub interface: Option<Interface>,
 }

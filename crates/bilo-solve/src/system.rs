@@ -1,15 +1,12 @@
-//! The discrete equations at one resolution: residual vector and Jacobian.
+//! The discrete equations for given values: residual vector and Jacobian.
 
-use std::ops::Range;
+use bilo_expr::{Input, Scratch, Tape};
 
-use bilo_expr::{Input, Scratch};
-
-use crate::compile::Block;
+use crate::compile::{Block, Slot};
+use crate::discrete::{Discrete, Placed};
 use crate::error::SolveError;
-use crate::linear::Pattern;
-use crate::solver::Solver;
-use crate::statement::End;
-use crate::stencil::{Grid, Stencils};
+use crate::rows::Part;
+use crate::solver::{Solver, Values};
 
 /// When, and how the time derivative follows from the unknowns:
 /// `u_t = rate * (u - base)`.
@@ -20,78 +17,111 @@ pub(crate) struct Stage {
     pub(crate) base: Vec<f64>,
 }
 
-/// A block of residuals at a range of nodes, with its working memory.
-struct Placed<'a> {
-    block: &'a Block,
-    nodes: Range<usize>,
+/// Working memory of a block at its points.
+pub(crate) struct Workspace {
+    /// One column per slot; empty where the value is the same at all points.
     columns: Vec<Vec<f64>>,
-    scratch: Scratch<f64>,
+    pub(crate) residuals: Scratch<f64>,
+    pub(crate) partials: Scratch<f64>,
 }
 
-/// Where one equation comes from.
-#[derive(Clone, Copy)]
-struct Row {
-    placed: usize,
-    residual: usize,
-    node: usize,
-}
-
-/// The equations for the unknown vector `u[state * nodes + node]`; row numbers
-/// run the same way.
-pub(crate) struct System<'a> {
-    pub(crate) grid: Grid,
-    x: Vec<f64>,
-    states: usize,
-    steady: bool,
-    parameters: &'a [f64],
-    stencils: Vec<Stencils>,
-    placed: Vec<Placed<'a>>,
-    rows: Vec<Row>,
-    pattern: Pattern,
-    /// Where each product of a partial derivative and a stencil weight is
-    /// added, in the order of [`System::evaluate`].
-    places: Vec<usize>,
-    velocity: Vec<f64>,
-    residual: Vec<f64>,
-    jacobian: Vec<f64>,
-}
-
-const INTERIOR: usize = 0;
-const LOWER: usize = 1;
-const UPPER: usize = 2;
-
-impl<'a> System<'a> {
-    pub(crate) fn new(solver: &'a Solver, parameters: &'a [f64], grid: Grid) -> System<'a> {
-        let n = grid.nodes();
-        let placed = vec![
-            Placed::new(&solver.interior, 0..n),
-            Placed::new(&solver.lower, 0..1),
-            Placed::new(&solver.upper, n - 1..n),
-        ];
-        let stencils: Vec<Stencils> =
-            (0..=solver.highest_order()).map(|order| Stencils::new(&grid, order)).collect();
-        let rows = rows(solver, n);
-        let pairs = pairs(&rows, &placed, &stencils, n);
-        let (pattern, places) = Pattern::new(rows.len(), &pairs);
-        System {
-            x: (0..n).map(|i| grid.x(i)).collect(),
-            grid,
-            states: solver.states(),
-            steady: solver.time.is_none(),
-            parameters,
-            stencils,
-            placed,
-            velocity: vec![0.0; rows.len()],
-            residual: vec![0.0; rows.len()],
-            jacobian: vec![0.0; pattern.entries()],
-            rows,
-            pattern,
-            places,
+impl Workspace {
+    /// Coordinates and coefficients are filled in for good.
+    pub(crate) fn new(block: &Block, placed: &Placed, values: &Values) -> Workspace {
+        let fill = |(slot, meaning): (usize, &Slot)| match *meaning {
+            Slot::State { .. } | Slot::Jump { .. } => vec![0.0; placed.points.len()],
+            Slot::Coefficient { coefficient, .. } => {
+                let mut column = vec![0.0; placed.points.len()];
+                placed.operator(slot).apply(&values.coefficients[coefficient], &mut column);
+                column
+            }
+            Slot::Space(axis) => placed.coordinates[axis].clone(),
+            Slot::Time | Slot::Parameter(_) => Vec::new(),
+        };
+        Workspace {
+            columns: block.slots.iter().enumerate().map(fill).collect(),
+            residuals: Scratch::new(),
+            partials: Scratch::new(),
         }
     }
 
-    pub(crate) fn pattern(&self) -> &Pattern {
-        &self.pattern
+    /// Derivatives of the states from their nodal values.
+    fn fill(&mut self, block: &Block, placed: &Placed, nodes: usize, u: &[f64], velocity: &[f64]) {
+        for (slot, meaning) in block.slots.iter().enumerate() {
+            if let Some(source) = nodal_values(meaning, nodes, u, velocity) {
+                placed.operator(slot).apply(source, &mut self.columns[slot]);
+            }
+        }
+    }
+
+    /// What a tape of the block is given.
+    fn inputs<'a>(columns: &'a [Vec<f64>], block: &Block, values: &Values, t: f64) -> Vec<Input<'a, f64>> {
+        let input = |(slot, column): (&Slot, &'a Vec<f64>)| match *slot {
+            Slot::Time => Input::Uniform(t),
+            Slot::Parameter(i) => Input::Uniform(values.parameters[i]),
+            _ => Input::Column(&column[..]),
+        };
+        block.slots.iter().zip(columns).map(input).collect()
+    }
+
+    pub(crate) fn run_residuals(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
+        let inputs = Workspace::inputs(&self.columns, block, values, t);
+        block.residuals.eval(&inputs, placed.points.len(), &mut self.residuals);
+    }
+
+    fn run_partials(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
+        let inputs = Workspace::inputs(&self.columns, block, values, t);
+        block.partials.eval(&inputs, placed.points.len(), &mut self.partials);
+    }
+}
+
+/// The nodal values that a slot is made from, if it depends on a state.
+pub(crate) fn nodal_values<'a>(
+    slot: &Slot,
+    nodes: usize,
+    u: &'a [f64],
+    velocity: &'a [f64],
+) -> Option<&'a [f64]> {
+    let state = slot.state()?;
+    let source = if matches!(slot, Slot::State { velocity: true, .. }) { velocity } else { u };
+    Some(&source[state * nodes..(state + 1) * nodes])
+}
+
+/// The equations and their working memory.
+pub(crate) struct System<'a> {
+    pub(crate) solver: &'a Solver,
+    pub(crate) discrete: &'a Discrete,
+    pub(crate) values: &'a Values,
+    pub(crate) workspaces: Vec<Workspace>,
+    /// Where the residuals were last evaluated.
+    pub(crate) u: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
+    residual: Vec<f64>,
+    jacobian: Vec<f64>,
+    /// Sum of the magnitudes of the Jacobian's entries, by row and state.
+    row_sums: Vec<f64>,
+}
+
+impl<'a> System<'a> {
+    pub(crate) fn new(solver: &'a Solver, discrete: &'a Discrete, values: &'a Values) -> System<'a> {
+        let size = discrete.rows.len();
+        let workspaces = solver
+            .blocks
+            .iter()
+            .zip(&discrete.placed)
+            .map(|(block, placed)| Workspace::new(block, placed, values))
+            .collect();
+        System {
+            solver,
+            discrete,
+            values,
+            workspaces,
+            u: vec![0.0; size],
+            velocity: vec![0.0; size],
+            residual: vec![0.0; size],
+            jacobian: vec![0.0; discrete.pattern.entries()],
+            row_sums: vec![0.0; size * solver.states()],
+        }
     }
 
     /// The residuals at the last evaluation.
@@ -99,85 +129,113 @@ impl<'a> System<'a> {
         &self.residual
     }
 
-    /// The Jacobian at the last evaluation.
+    /// The Jacobian where it was last linearised.
     pub(crate) fn jacobian(&self) -> &[f64] {
         &self.jacobian
     }
 
-    /// Residuals and Jacobian at `u`.
+    fn nodes(&self) -> usize {
+        self.discrete.grid.nodes()
+    }
+
+    /// Residuals at `u`.
     pub(crate) fn evaluate(&mut self, u: &[f64], stage: &Stage) {
+        let nodes = self.nodes();
+        self.u.copy_from_slice(u);
         for ((v, u), base) in self.velocity.iter_mut().zip(u).zip(&stage.base) {
             *v = stage.rate * (u - base);
         }
-        for i in 0..self.placed.len() {
-            self.run_tape(i, u, stage.t);
+        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
+            workspace.fill(block, placed, nodes, u, &self.velocity);
+            workspace.run_residuals(block, placed, self.values, stage.t);
         }
-        self.jacobian.fill(0.0);
-        let mut places = self.places.iter();
-        for (row, residual) in self.rows.iter().zip(&mut self.residual) {
-            let Placed { block, nodes, scratch, .. } = &self.placed[row.placed];
-            let point = row.node - nodes.start;
-            *residual = scratch.output(&block.tape, row.residual)[point];
-            for term in &block.terms[row.residual] {
-                let derivative = block.derivatives[term.derivative];
-                let chain = if derivative.order_t == 1 { stage.rate } else { 1.0 };
-                let partial = chain * scratch.output(&block.tape, term.output)[point];
-                let (_, weights) = self.stencils[derivative.order_x].at(row.node);
-                for (w, &place) in weights.iter().zip(places.by_ref()) {
-                    self.jacobian[place] += partial * w;
-                }
-            }
+        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
+        for (parts, residual) in self.discrete.rows.iter().zip(&mut self.residual) {
+            let value = |part: &Part| part.weight * outputs[part.block][part.residual][part.point];
+            *residual = parts.iter().map(value).sum();
         }
     }
 
-    fn run_tape(&mut self, i: usize, u: &[f64], t: f64) {
-        let n = self.x.len();
-        let Placed { block, nodes, columns, scratch } = &mut self.placed[i];
-        for (derivative, column) in block.derivatives.iter().zip(columns.iter_mut()) {
-            let source = if derivative.order_t == 1 { &self.velocity } else { u };
-            let source = &source[derivative.state * n..(derivative.state + 1) * n];
-            let stencils = &self.stencils[derivative.order_x];
-            for (value, node) in column.iter_mut().zip(nodes.clone()) {
-                *value = stencils.apply(source, node);
+    /// The Jacobian where the residuals were last evaluated.
+    pub(crate) fn linearise(&mut self, stage: &Stage) -> Result<(), SolveError> {
+        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
+            workspace.run_partials(block, placed, self.values, stage.t);
+        }
+        let mut jacobian = std::mem::take(&mut self.jacobian);
+        self.add_products(&mut jacobian, 1.0, stage.rate);
+        self.jacobian = jacobian;
+        let (nodes, states) = (self.nodes(), self.solver.states());
+        self.row_sums.fill(0.0);
+        let mut bad = None;
+        self.discrete.pattern.for_each(&self.jacobian, |row, column, v| {
+            self.row_sums[row * states + column / nodes] += v.abs();
+            if !v.is_finite() {
+                bad = Some(row);
+            }
+        });
+        self.report("the derivative of a residual", bad, stage.t)
+    }
+
+    /// The derivative of the residuals by the velocity, times the rate: how
+    /// much of the base of the stage is felt.
+    pub(crate) fn mass(&self, stage: &Stage) -> Vec<f64> {
+        let mut mass = vec![0.0; self.discrete.pattern.entries()];
+        self.add_products(&mut mass, 0.0, stage.rate);
+        mass
+    }
+
+    /// `values = by_u * dr/du + by_velocity * dr/du_t` with the partial
+    /// derivatives of the last linearisation.
+    fn add_products(&self, values: &mut [f64], by_u: f64, by_velocity: f64) {
+        values.fill(0.0);
+        let outputs = outputs(&self.workspaces, self.solver, |block| &block.partials, |w| &w.partials);
+        let mut places = self.discrete.places.iter();
+        for parts in self.discrete.rows.iter() {
+            for part in parts {
+                let block = &self.solver.blocks[part.block];
+                let placed = &self.discrete.placed[part.block];
+                for term in &block.terms[part.residual] {
+                    let chain = match block.slots[term.slot] {
+                        Slot::State { velocity: true, .. } => by_velocity,
+                        _ => by_u,
+                    };
+                    let partial = part.weight * chain * outputs[part.block][term.output][part.point];
+                    let (_, weights) = placed.operator(term.slot).at(part.point);
+                    for (w, &place) in weights.iter().zip(places.by_ref()) {
+                        values[place] += partial * w;
+                    }
+                }
             }
         }
-        let mut inputs: Vec<Input<'_, f64>> = columns.iter().map(|c| Input::Column(c)).collect();
-        inputs.push(Input::Column(&self.x[nodes.clone()]));
-        if !self.steady {
-            inputs.push(Input::Uniform(t));
-        }
-        inputs.extend(self.parameters.iter().map(|&p| Input::Uniform(p)));
-        block.tape.eval(&inputs, nodes.len(), scratch);
     }
 
     /// An error if the last evaluation met a number that is not finite.
     pub(crate) fn check_finite(&self, t: f64) -> Result<(), SolveError> {
-        let mut bad = self.residual.iter().position(|r| !r.is_finite());
-        let mut what = "a residual";
-        if bad.is_none() {
-            what = "the derivative of a residual";
-            self.pattern.for_each(&self.jacobian, |row, _, v| {
-                if !v.is_finite() {
-                    bad = Some(row);
-                }
-            });
-        }
-        match bad {
-            None => Ok(()),
-            Some(row) => Err(SolveError::NonFinite { what, x: self.x[self.rows[row].node], t }),
-        }
+        self.report("a residual", self.residual.iter().position(|r| !r.is_finite()), t)
+    }
+
+    fn report(&self, what: &'static str, row: Option<usize>, t: f64) -> Result<(), SolveError> {
+        let Some(row) = row else {
+            return Ok(());
+        };
+        let part = self.discrete.rows.parts(row)[0];
+        let coordinates = &self.discrete.placed[part.block].coordinates;
+        let position: Vec<f64> = coordinates.iter().map(|column| column[part.point]).collect();
+        Err(self.solver.not_finite(what, &position, t))
     }
 
     /// Largest residual relative to the size of the terms it is made of, where
     /// each state counts with its largest value. At most one; near machine
     /// epsilon nothing but rounding is left.
     pub(crate) fn relative_residual(&self, u: &[f64]) -> f64 {
-        let n = self.x.len();
         let scales = self.scales(u);
-        let mut terms = vec![0.0; self.rows.len()];
-        self.pattern.for_each(&self.jacobian, |row, column, v| {
-            terms[row] += v.abs() * scales[column / n];
-        });
+        let terms: Vec<f64> = self
+            .row_sums
+            .chunks_exact(scales.len())
+            .map(|sums| sums.iter().zip(&scales).map(|(sum, scale)| sum * scale).sum())
+            .collect();
         largest_ratio(&self.residual, &terms)
     }
 
@@ -192,24 +250,22 @@ impl<'a> System<'a> {
 
     /// Largest magnitude of each state.
     fn scales(&self, u: &[f64]) -> Vec<f64> {
-        (0..self.states)
-            .map(|s| {
-                let n = self.x.len();
-                u[s * n..(s + 1) * n].iter().fold(0.0_f64, |m, a| m.max(a.abs()))
-            })
-            .collect()
+        u.chunks_exact(self.nodes()).map(|state| state.iter().fold(0.0_f64, |m, a| m.max(a.abs()))).collect()
     }
 }
 
-impl<'a> Placed<'a> {
-    fn new(block: &'a Block, nodes: Range<usize>) -> Placed<'a> {
-        Placed {
-            block,
-            columns: vec![vec![0.0; nodes.len()]; block.derivatives.len()],
-            nodes,
-            scratch: Scratch::new(),
-        }
-    }
+/// The output columns of every block.
+pub(crate) fn outputs<'a>(
+    workspaces: &'a [Workspace],
+    solver: &Solver,
+    tape: impl Fn(&Block) -> &Tape,
+    scratch: impl Fn(&'a Workspace) -> &'a Scratch<f64>,
+) -> Vec<Vec<&'a [f64]>> {
+    let of_block = |(block, workspace)| {
+        let tape = tape(block);
+        (0..tape.outputs().len()).map(|i| scratch(workspace).output(tape, i)).collect()
+    };
+    solver.blocks.iter().zip(workspaces).map(of_block).collect()
 }
 
 /// Largest `|part| / (|part| + whole)`; nothing counts as nothing.
@@ -220,39 +276,4 @@ fn largest_ratio(parts: &[f64], wholes: &[f64]) -> f64 {
         .filter(|(part, _)| **part != 0.0)
         .map(|(part, whole)| part.abs() / (part.abs() + whole))
         .fold(0.0, f64::max)
-}
-
-/// The interior equations everywhere, but for those that boundary equations
-/// replace.
-fn rows(solver: &Solver, nodes: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = (0..solver.states() * nodes)
-        .map(|row| Row { placed: INTERIOR, residual: row / nodes, node: row % nodes })
-        .collect();
-    for replaced in &solver.replacements {
-        let node = match replaced.end {
-            End::Lower => replaced.depth,
-            End::Upper => nodes - 1 - replaced.depth,
-        };
-        let (end, residual) = solver.boundary[replaced.boundary];
-        let (placed, holds_at) = match end {
-            End::Lower => (LOWER, 0),
-            End::Upper => (UPPER, nodes - 1),
-        };
-        rows[replaced.state * nodes + node] = Row { placed, residual, node: holds_at };
-    }
-    rows
-}
-
-/// (row, column) of every product that [`System::evaluate`] adds, in its order.
-fn pairs(rows: &[Row], placed: &[Placed<'_>], stencils: &[Stencils], nodes: usize) -> Vec<(usize, usize)> {
-    let mut pairs = Vec::new();
-    for (r, row) in rows.iter().enumerate() {
-        let block = placed[row.placed].block;
-        for term in &block.terms[row.residual] {
-            let derivative = block.derivatives[term.derivative];
-            let (at, _) = stencils[derivative.order_x].at(row.node);
-            pairs.extend(at.iter().map(|&j| (r, derivative.state * nodes + j)));
-        }
-    }
-    pairs
 }

@@ -2,21 +2,11 @@
 
 mod common;
 
-use bilo_solve::{SolveError, Solver};
-use common::Text;
+use bilo_solve::{Axis, Resolution, SolveError, Solver, Values};
+use common::{Text, UNIT};
 
-const POISSON: Text<'static> = Text {
-    space: (0.0, 1.0),
-    time: None,
-    periodic: false,
-    states: &["u"],
-    parameters: &["D"],
-    interior: &["D*u_xx + 1"],
-    lower: &["u"],
-    upper: &["u"],
-    initial: &[],
-    guess: &[],
-};
+const POISSON: Text<'static> =
+    Text { parameters: &["D"], interior: &["D*u_xx + 1"], lower: &["u"], upper: &["u"], ..UNIT };
 
 const HEAT: Text<'static> =
     Text { time: Some((0.0, 1.0)), interior: &["u_t - D*u_xx"], initial: &["sin(pi*x)"], ..POISSON };
@@ -56,7 +46,7 @@ fn the_equations_say_how_many_boundary_equations_they_need() {
     assert_count(beam, "boundary equations", 4, 2);
     let transport = Text { interior: &["u_t + u_x"], ..HEAT };
     assert_count(transport, "boundary equations", 1, 2);
-    let ring = Text { periodic: true, ..POISSON };
+    let ring = Text { periodic: &["x"], ..POISSON };
     assert_count(ring, "boundary equations", 0, 2);
     assert!(refusal(transport).to_string().contains("inflow end"));
 }
@@ -98,6 +88,48 @@ fn a_state_must_depend_on_the_coordinates() {
 }
 
 #[test]
+fn a_coefficient_is_a_function_of_space_with_a_value_per_node() {
+    let text = Text { coefficients: &[("f", &["x"])], interior: &["D*u_xx + f"], ..POISSON };
+    let solver = text.solver().expect("well posed");
+    let solve = |coefficients: Vec<Vec<f64>>| {
+        let values = Values { parameters: vec![1.0], coefficients };
+        solver.solve(&values, &text.resolution(8, 0))
+    };
+    solve(vec![vec![1.0; 9]]).expect("nine nodes");
+    for (coefficients, counted) in [(vec![], "coefficients"), (vec![vec![1.0; 8]], "values of a coefficient")]
+    {
+        let error = solve(coefficients).expect_err("too few");
+        assert!(matches!(error, SolveError::WrongCount { what, .. } if what == counted), "{error}");
+    }
+    let error = solve(vec![vec![f64::NAN; 9]]).expect_err("not numbers");
+    assert!(matches!(error, SolveError::NonFinite { .. }), "{error}");
+    let in_time = Text { coefficients: &[("f", &["t"])], ..HEAT };
+    assert_eq!(refusal(in_time), SolveError::CoefficientInputs { coefficient: "f".to_string() });
+    let constant = Text { coefficients: &[("f", &[])], ..POISSON };
+    assert_eq!(refusal(constant), SolveError::CoefficientInputs { coefficient: "f".to_string() });
+}
+
+#[test]
+fn space_has_the_axes_that_it_has() {
+    let mut statement = POISSON.statement();
+    statement.boundary[1].side.axis = 1;
+    let error = Solver::new(statement).expect_err("there is no second axis");
+    assert_eq!(error, SolveError::NoSuchSide { axis: 1, axes: 1 });
+    let mut statement = HEAT.statement();
+    statement.time = statement.time.map(Axis::periodic);
+    assert_eq!(Solver::new(statement).expect_err("time goes on"), SolveError::PeriodicTime);
+    let mut statement = POISSON.statement();
+    statement.space.clear();
+    let error = Solver::new(statement).expect_err("no space");
+    assert!(matches!(error, SolveError::WrongCount { what: "space axes", .. }), "{error}");
+    let error = POISSON.solver().and_then(|solver| {
+        let resolution = Resolution { cells: vec![8, 8], steps: 0 };
+        solver.solve(&Values::parameters(&[1.0]), &resolution)
+    });
+    assert!(matches!(error, Err(SolveError::WrongCount { what: "numbers of cells", .. })));
+}
+
+#[test]
 fn every_state_needs_an_equation() {
     let text = Text { states: &["u", "v"], interior: &["u_xx - 1", "u_x - 2"], ..POISSON };
     assert_eq!(refusal(text), SolveError::Undetermined);
@@ -105,12 +137,12 @@ fn every_state_needs_an_equation() {
 
 #[test]
 fn ranges_and_resolutions_are_checked() {
-    let reversed = Text { space: (1.0, 0.0), ..POISSON };
+    let reversed = Text { x: (1.0, 0.0), ..POISSON };
     assert!(matches!(refusal(reversed), SolveError::EmptyAxis { name, .. } if name == "x"));
     let endless = Text { time: Some((0.0, f64::INFINITY)), ..HEAT };
     assert!(matches!(refusal(endless), SolveError::EmptyAxis { name, .. } if name == "t"));
     let coarse = POISSON.solve(&[1.0], 3, 0).expect_err("three cells");
-    let expected = SolveError::TooCoarse { cells: 3, needed: 4 };
+    let expected = SolveError::TooCoarse { name: "x".to_string(), cells: 3, needed: 4 };
     assert_eq!(coarse, expected);
     let still = HEAT.solve(&[1.0], 8, 0).expect_err("no steps");
     assert_eq!(still, SolveError::NoSteps);
@@ -147,14 +179,14 @@ fn a_problem_without_solution_does_not_converge() {
 fn numbers_that_are_not_finite_are_located() {
     let start = Text { initial: &["log(x - 0.25)"], ..HEAT };
     let error = start.solve(&[1.0], 8, 4).expect_err("log of -0.25");
-    assert!(matches!(error, SolveError::NonFinite { x: 0.0, .. }), "{error}");
+    assert!(matches!(&error, SolveError::NonFinite { place, .. } if place == "x = 0, t = 0"), "{error}");
     // With the zero guess log(u) is not finite; a guess mends it.
     let log = Text { interior: &["D*u_xx - log(u)"], lower: &["u - 1"], upper: &["u - 1"], ..POISSON };
     let error = log.solve(&[1.0], 8, 0).expect_err("log of 0");
-    let SolveError::NonFinite { what, x, .. } = error else {
+    let SolveError::NonFinite { what, place } = error else {
         panic!("{error}");
     };
-    assert_eq!((what, x), ("a residual", 0.125));
+    assert_eq!((what, &place[..]), ("a residual", "x = 0.125"));
     let mended = Text { guess: &["2"], ..log };
     let solution = mended.solve(&[1.0], 8, 0).expect("u = 1");
     assert!(common::largest_error(&solution, 0, |_, _| 1.0) < 1e-11);

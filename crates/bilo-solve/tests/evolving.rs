@@ -4,21 +4,11 @@ mod common;
 
 use std::f64::consts::PI;
 
-use bilo_solve::{Resolution, Solver, Work};
-use common::{Text, assert_order, largest_error};
+use bilo_solve::{Solver, Values, Work};
+use common::{Text, UNIT, assert_order, largest_error};
 
-const UNIT: Text<'static> = Text {
-    space: (0.0, 1.0),
-    time: Some((0.0, 1.0)),
-    periodic: false,
-    states: &["u"],
-    parameters: &[],
-    interior: &[],
-    lower: &[],
-    upper: &[],
-    initial: &[],
-    guess: &[],
-};
+/// From time 0 to 1.
+const EVOLVING: Text<'static> = Text { time: Some((0.0, 1.0)), ..UNIT };
 
 const HEAT: Text<'static> = Text {
     parameters: &["k"],
@@ -26,7 +16,7 @@ const HEAT: Text<'static> = Text {
     lower: &["u"],
     upper: &["u"],
     initial: &["sin(pi*x)"],
-    ..UNIT
+    ..EVOLVING
 };
 
 /// Fisher-KPP as in the paper's first experiment.
@@ -36,7 +26,7 @@ const FISHER: Text<'static> = Text {
     lower: &["u"],
     upper: &["u"],
     initial: &["0.5*sin(pi*x)^2"],
-    ..UNIT
+    ..EVOLVING
 };
 
 /// Second order when cells and steps are doubled together.
@@ -49,8 +39,8 @@ fn assert_second_order(
 ) {
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
-        let resolution = Resolution { cells: cells * refinement, steps: steps * refinement };
-        let solution = solver.solve(parameters, resolution).expect("solvable");
+        let resolution = text.resolution(cells * refinement, steps * refinement);
+        let solution = solver.solve(&Values::parameters(parameters), &resolution).expect("solvable");
         assert_eq!(solution.t.len(), resolution.steps + 1);
         largest_error(&solution, state, &exact)
     });
@@ -69,12 +59,12 @@ fn time_alone_is_of_second_order() {
         lower: &["u"],
         upper: &["u"],
         initial: &["x*(1-x)"],
-        ..UNIT
+        ..EVOLVING
     };
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
-        let resolution = Resolution { cells: 8, steps: 20 * refinement };
-        let solution = solver.solve(&[], resolution).expect("solvable");
+        let resolution = text.resolution(8, 20 * refinement);
+        let solution = solver.solve(&Values::default(), &resolution).expect("solvable");
         largest_error(&solution, 0, |x, t| x * (1.0 - x) * (3.0 * t).cos())
     });
 }
@@ -87,12 +77,12 @@ fn space_alone_is_of_second_order() {
         lower: &["u"],
         upper: &["u"],
         initial: &["sin(pi*x)"],
-        ..UNIT
+        ..EVOLVING
     };
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
-        let resolution = Resolution { cells: 10 * refinement, steps: 3 };
-        let solution = solver.solve(&[], resolution).expect("solvable");
+        let resolution = text.resolution(10 * refinement, 3);
+        let solution = solver.solve(&Values::default(), &resolution).expect("solvable");
         largest_error(&solution, 0, |x, t| (1.0 + t) * (PI * x).sin())
     });
 }
@@ -100,11 +90,11 @@ fn space_alone_is_of_second_order() {
 #[test]
 fn periodic_advection_and_diffusion_is_of_second_order() {
     let text = Text {
-        periodic: true,
+        periodic: &["x"],
         parameters: &["c", "nu", "s"],
         interior: &["u_t + c*u_x - nu*u_xx - s"],
         initial: &["sin(2*pi*x)"],
-        ..UNIT
+        ..EVOLVING
     };
     let (c, nu, s, k) = (0.5, 0.02, 0.3, 2.0 * PI);
     assert_second_order(text, &[c, nu, s], (40, 40), 0, |x, t| {
@@ -118,12 +108,12 @@ fn a_travelling_wave_of_fisher_kpp_is_of_second_order() {
     let wave = "(1 + exp((x - 5*t/sqrt(6))/sqrt(6)))^(-2)";
     let end = format!("u - {wave}");
     let text = Text {
-        space: (-10.0, 15.0),
+        x: (-10.0, 15.0),
         interior: &["u_t - u_xx - u*(1 - u)"],
         lower: &[&end],
         upper: &[&end],
         initial: &[wave],
-        ..UNIT
+        ..EVOLVING
     };
     assert_second_order(text, &[], (50, 10), 0, |x, t| {
         let root = 6.0_f64.sqrt();
@@ -140,7 +130,7 @@ fn a_system_of_two_states_is_of_second_order() {
         lower: &["u", "v"],
         upper: &["u", "v"],
         initial: &["sin(pi*x)", "0"],
-        ..UNIT
+        ..EVOLVING
     };
     let (nu, w) = (0.1_f64, 2.0_f64);
     let decay = move |x: f64, t: f64| (-nu * PI * PI * t).exp() * (PI * x).sin();
@@ -160,7 +150,7 @@ fn transport_keeps_its_equation_at_the_outflow_and_is_of_second_order() {
             lower,
             upper,
             initial: &["sin(2*pi*x)"],
-            ..UNIT
+            ..EVOLVING
         };
         assert_second_order(text, &[c], (40, 40), 0, |x, t| (2.0 * PI * (x - c * t)).sin());
     }
@@ -174,7 +164,7 @@ fn waves_as_a_first_order_system_are_of_second_order() {
         lower: &["u"],
         upper: &["u"],
         initial: &["sin(pi*x)", "0"],
-        ..UNIT
+        ..EVOLVING
     };
     assert_second_order(text, &[], (20, 20), 0, |x, t| (PI * x).sin() * (PI * t).cos());
 }
@@ -187,7 +177,7 @@ fn mixed_derivatives_are_of_second_order() {
         lower: &["u"],
         upper: &["u"],
         initial: &["sin(pi*x)"],
-        ..UNIT
+        ..EVOLVING
     };
     assert_second_order(text, &[], (10, 10), 0, |x, t| {
         (-PI * PI / (1.0 + PI * PI) * t).exp() * (PI * x).sin()
@@ -204,7 +194,7 @@ fn a_state_without_time_derivative_follows_its_constraint_at_second_order() {
         lower: &["u", "p"],
         upper: &["u", "p"],
         initial: &["sin(pi*x)", "sin(pi*x)/pi^2"],
-        ..UNIT
+        ..EVOLVING
     };
     assert_second_order(text, &[], (10, 10), 1, |x, t| {
         ((1.0 / (PI * PI) - PI * PI) * t).exp() * (PI * x).sin() / (PI * PI)
@@ -218,7 +208,7 @@ fn a_flux_condition_that_moves_in_time_is_of_second_order() {
         lower: &["u_x - sin(t)"],
         upper: &["u_x + u - 2*e*sin(t)"],
         initial: &["0"],
-        ..UNIT
+        ..EVOLVING
     };
     assert_second_order(text, &[], (20, 20), 0, |x, t| x.exp() * t.sin());
 }
@@ -226,7 +216,7 @@ fn a_flux_condition_that_moves_in_time_is_of_second_order() {
 #[test]
 fn the_order_of_the_inputs_of_a_state_does_not_matter() {
     let mut statement = HEAT.statement();
-    let (x, t) = (statement.space.symbol, statement.time.expect("evolving").symbol);
+    let (x, t) = (statement.space[0].symbol, statement.time.expect("evolving").symbol);
     let graph = &mut statement.graph;
     let inputs = vec![graph.leaf(t), graph.leaf(x)];
     let u = graph.function("u", inputs);
@@ -239,9 +229,10 @@ fn the_order_of_the_inputs_of_a_state_does_not_matter() {
     statement.boundary[0].residual = value;
     statement.boundary[1].residual = value;
     statement.states = vec![u];
-    let size = Resolution { cells: 10, steps: 10 };
-    let swapped =
-        Solver::new(statement).and_then(|solver| solver.solve(&[0.3], size)).expect("the heat equation");
+    let size = HEAT.resolution(10, 10);
+    let swapped = Solver::new(statement)
+        .and_then(|solver| solver.solve(&Values::parameters(&[0.3]), &size))
+        .expect("the heat equation");
     let usual = HEAT.solve(&[0.3], 10, 10).expect("the heat equation");
     assert_eq!(swapped.field(0), usual.field(0));
 }
@@ -251,7 +242,7 @@ fn the_initial_values_are_kept_as_given() {
     // They do not satisfy the boundary equations, and need not.
     let text = Text { initial: &["1 + x"], ..HEAT };
     let solution = text.solve(&[0.3], 8, 4).expect("the heat equation");
-    for (u, x) in solution.field(0)[..9].iter().zip(&solution.x) {
+    for (u, x) in solution.field(0)[..9].iter().zip(&solution.axes[0]) {
         assert_eq!(*u, 1.0 + x);
     }
     assert_eq!(solution.field(0)[9], 0.0);
@@ -265,7 +256,7 @@ fn an_extrapolated_guess_outside_the_domain_of_the_equation_is_given_up() {
         lower: &["u - 0.4"],
         upper: &["u - 0.4"],
         initial: &["1"],
-        ..UNIT
+        ..EVOLVING
     };
     let solution = text.solve(&[], 50, 50).expect("positive solution");
     assert!(solution.field(0).iter().all(|u| (0.0..=1.0).contains(u)));

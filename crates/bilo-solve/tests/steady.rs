@@ -4,27 +4,15 @@ mod common;
 
 use std::f64::consts::PI;
 
-use common::{Text, assert_order, largest_error};
-
-const UNIT: Text<'static> = Text {
-    space: (0.0, 1.0),
-    time: None,
-    periodic: false,
-    states: &["u"],
-    parameters: &[],
-    interior: &[],
-    lower: &[],
-    upper: &[],
-    initial: &[],
-    guess: &[],
-};
+use bilo_solve::{Solver, Values};
+use common::{Text, UNIT, assert_order, largest_error};
 
 /// Second order in space, over three halvings from `coarsest` cells.
 fn assert_second_order(text: Text<'_>, parameters: &[f64], coarsest: usize, exact: impl Fn(f64) -> f64) {
     let solver = text.solver().expect("well posed");
     assert_order(2.0, |refinement| {
-        let resolution = bilo_solve::Resolution { cells: coarsest * refinement, steps: 0 };
-        let solution = solver.solve(parameters, resolution).expect("solvable");
+        let resolution = text.resolution(coarsest * refinement, 0);
+        let solution = solver.solve(&Values::parameters(parameters), &resolution).expect("solvable");
         assert_eq!(solution.t, [0.0]);
         largest_error(&solution, 0, |x, _| exact(x))
     });
@@ -95,7 +83,7 @@ fn a_variable_coefficient_is_of_second_order() {
 #[test]
 fn a_clamped_beam_is_of_second_order() {
     let text = Text {
-        space: (0.0, 2.0),
+        x: (0.0, 2.0),
         interior: &["u_xxxx - sin(x)"],
         lower: &["u", "u_x - 1"],
         upper: &["u - sin(2)", "u_x - cos(2)"],
@@ -143,8 +131,8 @@ fn quadratic_solution_with_parameters_in_the_boundary_values_is_exact() {
     };
     let solver = text.solver().expect("well posed");
     for (a, b) in [(1.0, 1.0), (0.0, 1.0), (-3.0, 2.5)] {
-        let resolution = bilo_solve::Resolution { cells: 64, steps: 0 };
-        let solution = solver.solve(&[a, b], resolution).expect("linear");
+        let values = Values::parameters(&[a, b]);
+        let solution = solver.solve(&values, &text.resolution(64, 0)).expect("linear");
         // Central differences have no error on x^2; rounding times the
         // condition number 64^2 remains.
         let error = largest_error(&solution, 0, |x, _| x * x + (b - a - 1.0) * x + a);
@@ -154,10 +142,10 @@ fn quadratic_solution_with_parameters_in_the_boundary_values_is_exact() {
 
 #[test]
 fn a_steady_periodic_problem_closes_on_itself() {
-    let text = Text { periodic: true, interior: &["u_xx - u + (1 + 4*pi^2)*sin(2*pi*x)"], ..UNIT };
+    let text = Text { periodic: &["x"], interior: &["u_xx - u + (1 + 4*pi^2)*sin(2*pi*x)"], ..UNIT };
     assert_second_order(text, &[], 16, |x| (2.0 * PI * x).sin());
     let solution = text.solve(&[], 16, 0).expect("solvable");
-    assert_eq!(solution.x.len(), 17);
+    assert_eq!(solution.axes[0].len(), 17);
     assert_eq!(solution.field(0)[0], solution.field(0)[16]);
 }
 
@@ -191,9 +179,8 @@ fn defined_symbols_stand_for_their_definitions() {
     let residual = statement.interior[0];
     let symbol = statement.graph.define("balance", residual);
     statement.interior[0] = statement.graph.leaf(symbol);
-    let resolution = bilo_solve::Resolution { cells: 8, steps: 0 };
-    let defined = bilo_solve::Solver::new(statement)
-        .and_then(|solver| solver.solve(&[3.0], resolution))
+    let defined = Solver::new(statement)
+        .and_then(|solver| solver.solve(&Values::parameters(&[3.0]), &text.resolution(8, 0)))
         .expect("linear");
     assert_eq!(plain.field(0), defined.field(0));
 }

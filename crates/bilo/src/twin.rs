@@ -4,7 +4,7 @@
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::problem::{Classical, Coordinate, Equation, Formula, NET, Names, Problem, State};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
-use bilo_solve::{Axis, Boundary, End, Resolution, Solution, Solver, Statement};
+use bilo_solve::{Axis, Boundary, End, Resolution, Side, Solution, Solver, Statement, Values};
 use std::collections::BTreeMap;
 
 /// The classical solver of a problem.
@@ -12,7 +12,6 @@ pub struct Twin {
     solver: Solver,
     names: Names,
     functions: Vec<Function>,
-    coordinates: Vec<Coordinate>,
     axes: Axes,
     resolution: Resolution,
 }
@@ -78,21 +77,21 @@ impl Twin {
         let solver = Solver::new(statement)
             .map_err(|error| unsupported(&error.to_string(), problem.equations.first()))?;
         let Classical { cells, steps } = problem.classical;
-        let resolution = Resolution { cells, steps };
-        Ok(Self { solver, names, functions, coordinates: problem.coordinates.clone(), axes, resolution })
+        let resolution = Resolution { cells: vec![cells], steps };
+        Ok(Self { solver, names, functions, axes, resolution })
     }
 
     /// Solves at the variables eta, at the problem's resolution.
     pub fn solve(&self, eta: &[f64]) -> std::result::Result<TwinSolution<'_>, bilo_solve::SolveError> {
-        let solution = self.solver.solve(eta, self.resolution)?;
+        let solution = self.solver.solve(&Values::parameters(eta), &self.resolution)?;
         Ok(TwinSolution { twin: self, solution, eta: eta.to_vec() })
     }
 
     /// The resolution in words.
     pub fn describe(&self) -> String {
         match self.axes.time {
-            Some(_) => format!("{} cells, {} time steps", self.resolution.cells, self.resolution.steps),
-            None => format!("{} cells", self.resolution.cells),
+            Some(_) => format!("{} cells, {} time steps", self.resolution.cells[0], self.resolution.steps),
+            None => format!("{} cells", self.resolution.cells[0]),
         }
     }
 }
@@ -105,13 +104,10 @@ impl TwinSolution<'_> {
 
     fn derivative(&self, state: usize, index: &MultiIndex, columns: &[Vec<f64>]) -> Vec<f64> {
         let Axes { space, time } = self.twin.axes;
-        let orders = index.as_slice();
-        let order_t = time.map_or(0, |time| usize::from(orders[time]));
-        let start = time.map_or(0.0, |time| self.twin.coordinates[time].lo);
-        let points: Vec<(f64, f64)> = (0..columns[space].len())
-            .map(|point| (columns[space][point], time.map_or(start, |time| columns[time][point])))
-            .collect();
-        self.solution.sample(state, usize::from(orders[space]), order_t, &points)
+        let along: Vec<usize> = std::iter::once(space).chain(time).collect();
+        let orders: Vec<usize> = along.iter().map(|&axis| usize::from(index.as_slice()[axis])).collect();
+        let points: Vec<&[f64]> = along.iter().map(|&axis| &columns[axis][..]).collect();
+        self.solution.sample(state, &orders, &points)
     }
 
     /// A formula of states, coordinates and unknowns at points.
@@ -171,7 +167,7 @@ impl<'a> Parts<'a> {
                 let value = self.names.graph.value(self.functions[state]);
                 if pinned.vanishes_at(self, self.axes.space, place, pinned.slope) {
                     let residual = self.names.graph.sub(value, pinned.bare);
-                    self.boundary.push(Boundary { end, residual });
+                    self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
                     self.read_pinned_slope(state, &pinned, end, place);
                 }
             }
@@ -193,7 +189,7 @@ impl<'a> Parts<'a> {
             let u_x = self.names.graph.derivative(self.functions[state], index);
             let bare_x = self.names.graph.diff(pinned.bare, x);
             let residual = self.names.graph.sub(u_x, bare_x);
-            self.boundary.push(Boundary { end, residual });
+            self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
         }
     }
 
@@ -234,7 +230,7 @@ impl<'a> Parts<'a> {
                         ));
                     }
                 };
-                self.boundary.push(Boundary { end, residual });
+                self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
             }
         } else if let Some(places) = self.axes.time.and_then(held) {
             let start = self.coordinate(self.axes.time.expect("it holds places")).lo;
@@ -275,7 +271,8 @@ impl<'a> Parts<'a> {
     fn statement(&mut self) -> Result<Statement> {
         let axis = |parts: &Self, c: usize| {
             let coordinate = parts.coordinate(c);
-            Axis { symbol: parts.names.coordinates[c], lo: coordinate.lo, hi: coordinate.hi }
+            let periodic = coordinate.periodic;
+            Axis { symbol: parts.names.coordinates[c], lo: coordinate.lo, hi: coordinate.hi, periodic }
         };
         let mut initial = vec![];
         if self.axes.time.is_some() {
@@ -284,16 +281,15 @@ impl<'a> Parts<'a> {
             }
         }
         Ok(Statement {
-            space: axis(self, self.axes.space),
-            periodic: self.coordinate(self.axes.space).periodic,
+            space: vec![axis(self, self.axes.space)],
             time: self.axes.time.map(|time| axis(self, time)),
             states: self.functions.clone(),
             parameters: self.names.eta.clone(),
             interior: self.interior_by_state()?,
             boundary: self.boundary.clone(),
             initial,
-            guess: vec![],
             graph: self.names.graph.clone(),
+            ..Statement::default()
         })
     }
 

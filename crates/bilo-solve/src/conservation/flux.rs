@@ -254,7 +254,7 @@ mod tests {
         scope.bind("u", graph.value(state));
         let ast = parse(flux).expect("the test's text is right");
         let flux = Flux::Formula(lower(&ast, &mut graph, &scope).expect("the test's text is right"));
-        let [space, time] = [x, t].map(|symbol| Axis { symbol, lo: 0.0, hi: 1.0 });
+        let [space, time] = [x, t].map(|symbol| Axis::new(symbol, 0.0, 1.0));
         let (parameters, ends, initial) = (vec![], Ends::Periodic, Initial::Nodal);
         let mut law = ConservationLaw { graph, space, time, state, parameters, flux, ends, initial };
         FluxFormulas::new(&mut law).expect("the flux compiles")

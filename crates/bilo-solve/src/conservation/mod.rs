@@ -38,8 +38,8 @@
 //!
 //! let godunov = Godunov::new(ConservationLaw {
 //!     graph,
-//!     space: Axis { symbol: x, lo: 0.0, hi: 1.0 },
-//!     time: Axis { symbol: t, lo: 0.0, hi: 1.0 },
+//!     space: Axis::new(x, 0.0, 1.0),
+//!     time: Axis::new(t, 0.0, 1.0),
 //!     state,
 //!     parameters: vec![a],
 //!     flux: Flux::Formula(flux),

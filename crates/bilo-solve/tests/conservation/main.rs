@@ -63,8 +63,8 @@ impl Text<'_> {
         let Names { graph, candidate, parameters, .. } = names;
         ConservationLaw {
             graph,
-            space: Axis { symbol: candidate.space, lo: self.space.0, hi: self.space.1 },
-            time: Axis { symbol: candidate.time, lo: 0.0, hi: self.end },
+            space: Axis::new(candidate.space, self.space.0, self.space.1),
+            time: Axis::new(candidate.time, 0.0, self.end),
             state: candidate.state,
             parameters,
             flux,

@@ -1,0 +1,243 @@
+//! Derivatives of the discrete solution: tangents forward, the adjoint back.
+//!
+//! The discrete equations `r(u, p) = 0` are differentiated as they stand, so
+//! both are exact for the numbers that [`Solver::solve`] returns. With J the
+//! Jacobian of a converged stage and M its part that came from `u_t`, a stage
+//! gives `J dY = -r_p dp + M dbase`; see [`Sdirk2`] for the bases.
+
+use std::sync::Arc;
+
+use crate::discrete::{Discrete, Mesh};
+use crate::error::SolveError;
+use crate::linear::Refined;
+use crate::march::Sdirk2;
+use crate::partials::Sources;
+use crate::solution::{Load, Solution};
+use crate::solver::{Solver, Values};
+use crate::system::{Stage, System, Workspace};
+
+impl Solver {
+    /// The derivatives of a solution of this solver by each parameter.
+    ///
+    /// They have the fields of a solution and are sampled like one. Where an
+    /// interface moves with a parameter the nodes move too: fields hold the
+    /// derivatives at the moving nodes, samples those at fixed places.
+    pub fn tangent(&self, solution: &Solution) -> Result<Vec<Solution>, SolveError> {
+        let discrete = self.discretise_again(solution);
+        let mut stages = Stages::new(self, &discrete, solution);
+        let mut tangents: Vec<Solution> =
+            stages.slopes.iter().map(|&slope| solution.empty_tangent(slope)).collect();
+        if self.time.is_none() {
+            stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
+            let none = vec![vec![0.0; discrete.rows.len()]; tangents.len()];
+            let du = stages.step_forward(&none)?;
+            tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
+        } else {
+            self.march_tangents(&mut stages, solution, &mut tangents)?;
+        }
+        for tangent in &mut tangents {
+            tangent.work.factorisations = stages.inverse.factorisations;
+        }
+        Ok(tangents)
+    }
+
+    fn march_tangents(
+        &self,
+        stages: &mut Stages<'_>,
+        solution: &Solution,
+        tangents: &mut [Solution],
+    ) -> Result<(), SolveError> {
+        let mut du = stages.fold(self.start_by_parameters(stages.system.discrete, &solution.values));
+        tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
+        let method = Sdirk2::new(&solution.t);
+        for step in 0..solution.stages.len() {
+            let [first, second] = step_stages(&method, solution, step);
+            stages.linearise(&first, &solution.stages[step])?;
+            let dy1 = stages.step_forward(&du)?;
+            stages.linearise(&second, &solution.level(step + 1))?;
+            let bases: Vec<Vec<f64>> = du.iter().zip(&dy1).map(|(u, y)| method.base(u, y)).collect();
+            du = stages.step_forward(&bases)?;
+            tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
+        }
+        Ok(())
+    }
+
+    /// The derivatives by all values of a number whose derivative by the
+    /// solution (of this solver) is the load. Nodal values of coefficients are
+    /// held fixed even where nodes move with an interface.
+    ///
+    /// # Panics
+    /// If the load was made for another solution.
+    pub fn adjoint(&self, solution: &Solution, load: &Load) -> Result<Values, SolveError> {
+        let discrete = self.discretise_again(solution);
+        let mut stages = Stages::new(self, &discrete, solution);
+        let values = &solution.values;
+        let mut gradient = Values {
+            parameters: vec![0.0; values.parameters.len() + 1],
+            coefficients: values.coefficients.iter().map(|c| vec![0.0; c.len()]).collect(),
+        };
+        if self.time.is_none() {
+            stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
+            stages.step_back(&solution.load_level(load, 0), &mut gradient)?;
+        } else {
+            self.march_back(&mut stages, solution, load, &mut gradient)?;
+        }
+        let position = gradient.parameters.pop().expect("one more than the parameters") + load.position;
+        let parameters = gradient.parameters.iter_mut().zip(&stages.slopes);
+        parameters.for_each(|(parameter, slope)| *parameter += slope * position);
+        Ok(gradient)
+    }
+
+    fn march_back(
+        &self,
+        stages: &mut Stages<'_>,
+        solution: &Solution,
+        load: &Load,
+        gradient: &mut Values,
+    ) -> Result<(), SolveError> {
+        let method = Sdirk2::new(&solution.t);
+        let steps = solution.stages.len();
+        let mut weights = solution.load_level(load, steps);
+        for step in (0..steps).rev() {
+            let [first, second] = step_stages(&method, solution, step);
+            stages.linearise(&second, &solution.level(step + 1))?;
+            let on_base = stages.step_back(&weights, gradient)?;
+            stages.linearise(&first, &solution.stages[step])?;
+            let on_y1: Vec<f64> = on_base.iter().map(|w| method.ahead * w).collect();
+            let on_u = stages.step_back(&on_y1, gradient)?;
+            weights = solution.load_level(load, step);
+            for ((weight, base), u) in weights.iter_mut().zip(&on_base).zip(&on_u) {
+                *weight += (1.0 - method.ahead) * base + u;
+            }
+        }
+        self.pull_back_start(stages.system.discrete, &solution.values, &weights, gradient);
+        Ok(())
+    }
+
+    /// The discrete equations of a solution.
+    fn discretise_again(&self, solution: &Solution) -> Arc<Discrete> {
+        let cells = solution.axes.iter().map(|axis| axis.len() - 1).collect();
+        let position = self.position(&solution.values.parameters).map(|(z, _)| z);
+        self.discretise(Mesh { cells, position })
+    }
+
+    /// The derivatives of the initial values by each parameter, then by the place
+    /// of the interface.
+    fn start_by_parameters(&self, discrete: &Discrete, values: &Values) -> Vec<Vec<f64>> {
+        let nodes = discrete.grid.nodes();
+        let mut all = vec![vec![0.0; discrete.rows.len()]; values.parameters.len() + 1];
+        let mut workspace = self.evaluated_start(discrete, values);
+        let sources = Sources { discrete, values, u: &[], velocity: &[] };
+        for state in 0..self.states() {
+            for (parameter, column) in workspace.by_parameters(&self.start, &discrete.start, state, &sources)
+            {
+                let rows = &mut all[parameter][state * nodes..(state + 1) * nodes];
+                rows.iter_mut().zip(column).for_each(|(row, value)| *row += value);
+            }
+        }
+        all
+    }
+
+    /// Adds the derivative of `sum weights * u(start)` by all values.
+    fn pull_back_start(&self, discrete: &Discrete, values: &Values, weights: &[f64], gradient: &mut Values) {
+        let mut workspace = self.evaluated_start(discrete, values);
+        let seeds: Vec<Vec<f64>> = weights.chunks_exact(discrete.grid.nodes()).map(<[f64]>::to_vec).collect();
+        let sources = Sources { discrete, values, u: &[], velocity: &[] };
+        workspace.pull_back(&self.start, &discrete.start, &seeds, &sources, gradient);
+    }
+
+    /// The initial values just evaluated.
+    pub(crate) fn evaluated_start(&self, discrete: &Discrete, values: &Values) -> Workspace {
+        let t = self.time.map_or(0.0, |time| time.lo);
+        let mut workspace = Workspace::new(&self.start, &discrete.start, values);
+        workspace.run_residuals(&self.start, &discrete.start, values, t);
+        workspace
+    }
+}
+
+/// Converged stages, one after the other, and linear solves with each.
+struct Stages<'a> {
+    system: System<'a>,
+    inverse: Refined<'a>,
+    /// The derivative of the place of the interface by each parameter.
+    slopes: Vec<f64>,
+    /// Time and mass of the present stage.
+    t: f64,
+    mass: Vec<f64>,
+}
+
+impl<'a> Stages<'a> {
+    fn new(solver: &'a Solver, discrete: &'a Discrete, solution: &'a Solution) -> Stages<'a> {
+        Stages {
+            system: System::new(solver, discrete, &solution.values),
+            inverse: Refined::new(&discrete.pattern),
+            slopes: match solver.position(&solution.values.parameters) {
+                Some((_, slopes)) => slopes,
+                None => vec![0.0; solution.values.parameters.len()],
+            },
+            t: 0.0,
+            mass: Vec::new(),
+        }
+    }
+
+    /// Goes to a stage and its value.
+    fn linearise(&mut self, stage: &Stage, value: &[f64]) -> Result<(), SolveError> {
+        self.system.evaluate(value, stage);
+        self.system.linearise(stage)?;
+        self.t = stage.t;
+        self.mass = self.system.mass(stage);
+        Ok(())
+    }
+
+    /// From derivatives by parameters and, last, by the place of the interface
+    /// to those by parameters alone.
+    fn fold(&self, mut all: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let by_position = all.pop().expect("one more than the parameters");
+        for (by_parameter, slope) in all.iter_mut().zip(&self.slopes) {
+            by_parameter.iter_mut().zip(&by_position).for_each(|(p, z)| *p += slope * z);
+        }
+        all
+    }
+
+    /// `dY = J^-1 (M dbase - r_p)` for every parameter.
+    fn step_forward(&mut self, bases: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, SolveError> {
+        let by_parameters = self.system.by_parameters();
+        let by_parameters = self.fold(by_parameters);
+        let pattern = &self.system.discrete.pattern;
+        let mut all = Vec::new();
+        for (base, r_p) in bases.iter().zip(by_parameters) {
+            let mut rhs: Vec<f64> = r_p.iter().map(|r| -r).collect();
+            pattern.for_each(&self.mass, |row, column, m| rhs[row] += m * base[column]);
+            all.push(self.solve(&rhs, false)?);
+        }
+        Ok(all)
+    }
+
+    /// From weights on Y to weights on its base, `M^T J^-T w`; what goes to the
+    /// values is added to the gradient.
+    fn step_back(&mut self, weights: &[f64], gradient: &mut Values) -> Result<Vec<f64>, SolveError> {
+        let multipliers = self.solve(weights, true)?;
+        self.system.pull_back(&multipliers, gradient);
+        let mut on_base = vec![0.0; weights.len()];
+        let pattern = &self.system.discrete.pattern;
+        pattern.for_each(&self.mass, |row, column, m| on_base[column] += m * multipliers[row]);
+        Ok(on_base)
+    }
+
+    fn solve(&mut self, rhs: &[f64], transposed: bool) -> Result<Vec<f64>, SolveError> {
+        self.inverse
+            .solve(self.system.jacobian(), transposed, rhs)
+            .map_err(|degenerate| SolveError::Singular { t: self.t, condition: degenerate.0 })
+    }
+}
+
+fn steady_stage(discrete: &Discrete) -> Stage {
+    Stage { t: 0.0, rate: 0.0, base: vec![0.0; discrete.rows.len()] }
+}
+
+/// Both stages of a time step, as they were solved.
+fn step_stages(method: &Sdirk2, solution: &Solution, step: usize) -> [Stage; 2] {
+    let (u, y1) = (solution.level(step), &solution.stages[step]);
+    let t = [solution.t[step], solution.t[step + 1]];
+    [method.first(&u, t), method.second(&u, y1, t)]
+}
