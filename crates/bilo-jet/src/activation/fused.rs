@@ -1,4 +1,4 @@
-//! The usual plans in one pass over memory: a value, its slopes along up to three inputs, and one
+//! The usual plans in one pass over memory: a value, its slopes along one or two inputs, and one
 //! component L of second order (a leading part, or a single second derivative). With
 //!
 //! ```text
@@ -14,8 +14,8 @@ use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::simd::{Job, Simd};
 
-/// Most slopes that a plan may have here.
-const MAX_SLOPES: usize = 3;
+/// Most slopes that a plan may have here: each number is compiled by itself, which takes its time.
+const MAX_SLOPES: usize = 2;
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,7 @@ impl Fused {
     ) {
         match self.slopes {
             1 => simd.run(Pass::<T, 1> { fused: self, kind, action, jets, first, result, add }),
-            2 => simd.run(Pass::<T, 2> { fused: self, kind, action, jets, first, result, add }),
-            _ => simd.run(Pass::<T, 3> { fused: self, kind, action, jets, first, result, add }),
+            _ => simd.run(Pass::<T, 2> { fused: self, kind, action, jets, first, result, add }),
         }
     }
 

@@ -1,0 +1,209 @@
+//! Adjoints back through the nodes, and the weight gradient.
+
+use super::{Buffers, JetNetwork, Weights, Workspace, deposit};
+use crate::activation::Jets;
+use crate::linear::{Matrix, MatrixMut, product};
+use crate::network::{Operation, Source, Store};
+use crate::scalar::Scalar;
+
+impl<T: Scalar> JetNetwork<T> {
+    /// Adjoints of all nodes for some groups, from seeds at the output.
+    pub(super) fn reverse_nodes(
+        &self,
+        weights: &Weights<T>,
+        work: &mut Workspace<T>,
+        groups: std::ops::Range<usize>,
+        tangents: bool,
+    ) {
+        let mut written = vec![false; work.nodes.len()];
+        for node in (0..work.nodes.len()).rev() {
+            if !self.fixed[node] {
+                self.reverse_node(weights, work, node, groups.clone(), tangents, &mut written);
+            }
+        }
+    }
+
+    fn reverse_node(
+        &self,
+        weights: &Weights<T>,
+        work: &mut Workspace<T>,
+        node: usize,
+        groups: std::ops::Range<usize>,
+        tangents: bool,
+        written: &mut [bool],
+    ) {
+        let (points, components, directions) = (work.points, self.plan.len(), work.directions);
+        let Workspace { nodes, leading, leading_adjoints, .. } = work;
+        let (before, rest) = nodes.split_at_mut(node);
+        let target = &rest[0];
+        let group_size = components * points * self.width(node);
+        match &self.network.nodes()[node].operation {
+            Operation::Coordinates | Operation::Parameters => {}
+            Operation::Affine { sources, .. } => {
+                for source in sources.iter().filter(|source| !self.fixed[source.node]) {
+                    for group in groups.clone() {
+                        let adjoint = &target.adjoint[group * group_size..(group + 1) * group_size];
+                        self.affine_reverse(
+                            weights,
+                            source,
+                            group,
+                            points,
+                            adjoint,
+                            &mut before[source.node],
+                            written[source.node],
+                        );
+                    }
+                    written[source.node] = true;
+                }
+            }
+            Operation::Activate { source, .. } => {
+                let activation = self.activations[node].as_ref().expect("made for this node");
+                let below = &mut before[*source];
+                let plane = points * self.width(node);
+                for group in groups {
+                    let place = group * group_size;
+                    let mut bank = Jets {
+                        argument: &below.forward[..group_size],
+                        tangent: &[],
+                        adjoint: &target.adjoint[place..place + group_size],
+                        tangent_adjoint: &[],
+                        value: &target.forward[..plane],
+                        aux: &target.aux,
+                        coefficients: leading.along(points, None),
+                    };
+                    if self.moving && group > 0 {
+                        leading_adjoints.add(activation, bank, group);
+                    }
+                    let result = &mut below.adjoint[place..place + group_size];
+                    if !tangents || directions == 0 {
+                        activation.reverse(bank, result, written[*source]);
+                        continue;
+                    }
+                    for direction in 1..=directions {
+                        let place = direction * group_size;
+                        bank.tangent = &below.forward[place..place + group_size];
+                        bank.tangent_adjoint = &target.adjoint[place..place + group_size];
+                        bank.coefficients = leading.along(points, Some(direction));
+                        match direction {
+                            1 => activation.reverse_with_source(bank, result, written[*source]),
+                            _ => activation.source(bank, result),
+                        }
+                    }
+                }
+                written[*source] = true;
+            }
+            Operation::Add(a, b) => {
+                for &source in [a, b] {
+                    let range = groups.start * group_size..groups.end * group_size;
+                    deposit(
+                        &mut before[source].adjoint[range.clone()],
+                        &target.adjoint[range],
+                        written[source],
+                    );
+                    written[source] = true;
+                }
+            }
+            Operation::Blend { gate, u, v } => {
+                for source in [*gate, *u, *v] {
+                    if !written[source] {
+                        before[source].adjoint[groups.start * group_size..groups.end * group_size]
+                            .fill(T::default());
+                        written[source] = true;
+                    }
+                }
+                let plane = points * self.width(node);
+                for group in groups {
+                    let adjoint = &target.adjoint[group * group_size..(group + 1) * group_size];
+                    self.blend_reverse(before, [*gate, *u, *v], (adjoint, group), 0, plane);
+                    for direction in if tangents { 1..1 + directions } else { 0..0 } {
+                        let adjoint = &target.adjoint[direction * group_size..(direction + 1) * group_size];
+                        self.blend_reverse(before, [*gate, *u, *v], (adjoint, group), direction, plane);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adjoint of a source: adjoint of the affine map times its matrix.
+    #[expect(clippy::too_many_arguments, reason = "one product, spelled out")]
+    fn affine_reverse(
+        &self,
+        weights: &Weights<T>,
+        source: &Source,
+        group: usize,
+        points: usize,
+        adjoint: &[T],
+        below: &mut Buffers<T>,
+        add: bool,
+    ) {
+        let width = adjoint.len() / (self.plan.len() * points);
+        let columns = self.width(source.node);
+        let (jets, tangents) = self.live(source.node);
+        let rows = points * if group == 0 { jets } else { tangents };
+        let start = group * self.plan.len() * points * columns;
+        let matrix = Matrix::new(weights.direct.get(source.matrix, width * columns), width, columns);
+        let result = &mut below.adjoint[start..start + rows * columns];
+        product(
+            MatrixMut::new(result, rows, columns),
+            Matrix::new(&adjoint[..rows * width], rows, width),
+            matrix,
+            add,
+        );
+    }
+
+    /// Adds to `gradient` what this tile contributes to the gradient of the trained weights;
+    /// `tangents` tells whether the directions take part.
+    pub(crate) fn weight_gradient(&self, work: &Workspace<T>, tangents: bool, gradient: &mut [T]) {
+        for (node, target) in self.network.nodes().iter().zip(&work.nodes) {
+            let Operation::Affine { sources, bias: Store::Trained(bias) } = &node.operation else { continue };
+            for source in sources {
+                let Store::Trained(offset) = source.matrix else { continue };
+                let gradient = &mut gradient[offset..offset + node.width * self.width(source.node)];
+                self.matrix_gradient(work, target, node.width, source.node, tangents, gradient);
+            }
+            let plane = &target.adjoint[..work.points * node.width];
+            for row in plane.chunks_exact(node.width) {
+                for (sum, &adjoint) in gradient[*bias..bias + node.width].iter_mut().zip(row) {
+                    *sum += adjoint;
+                }
+            }
+        }
+    }
+
+    /// adjointᵀ · source over all live rows.
+    fn matrix_gradient(
+        &self,
+        work: &Workspace<T>,
+        target: &Buffers<T>,
+        width: usize,
+        source: usize,
+        tangents: bool,
+        gradient: &mut [T],
+    ) {
+        let columns = self.width(source);
+        let components = self.plan.len();
+        let groups = if tangents { 1 + work.directions } else { 1 };
+        let (jets, moving) = self.live(source);
+        let mut add = |first_row: usize, rows: usize| {
+            let adjoint = &target.adjoint[first_row * width..(first_row + rows) * width];
+            let input = &work.nodes[source].forward[first_row * columns..(first_row + rows) * columns];
+            let adjoint = Matrix::new(adjoint, rows, width).transposed();
+            product(
+                MatrixMut::new(gradient, width, columns),
+                adjoint,
+                Matrix::new(input, rows, columns),
+                true,
+            );
+        };
+        if jets == components && (moving == components || groups == 1) {
+            add(0, groups * components * work.points);
+            return;
+        }
+        add(0, jets * work.points);
+        for group in 1..groups {
+            if moving > 0 {
+                add(group * components * work.points, moving * work.points);
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Values on one tile.
+
+use super::{Points, TileRunner};
+use crate::program::FieldProgram;
+use crate::scalar::Scalar;
+use crate::sweep::Weights;
+use bilo_expr::Input;
+
+/// Values of expressions.
+pub(crate) struct FieldTask<'a, T> {
+    pub(crate) program: &'a FieldProgram,
+    pub(crate) weights: Vec<Weights<T>>,
+    pub(crate) unknowns: Vec<T>,
+}
+
+impl<T: Scalar> FieldTask<'_, T> {
+    /// The values at the tile's real points, one column per expression.
+    pub(crate) fn values(
+        &self,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+    ) -> Vec<Vec<f64>> {
+        points.forward(tile, &self.weights, &self.unknowns, runner);
+        self.set_unit_directions(points, runner);
+        points.forward_tangents(&self.weights, runner);
+        let (jets, tangents) = runner.slots.split_at(points.slots.len() * points.tile);
+        let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
+        inputs.extend(tangents.chunks_exact(points.tile).map(Input::Column));
+        let tape = &self.program.values;
+        tape.eval(&inputs, points.tile, &mut runner.first);
+        let (_, real) = points.range(tile);
+        (0..tape.outputs().len())
+            .map(|output| {
+                runner.first.output(tape, output)[..real].iter().map(|value| value.wide()).collect()
+            })
+            .collect()
+    }
+
+    fn set_unit_directions(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
+        for (number, network) in points.networks.iter().enumerate() {
+            for (direction, moved) in self.program.directions.iter().enumerate() {
+                for (input, unknown) in points.parameters[number].iter().enumerate() {
+                    let value = if unknown == moved { T::cast(1.0) } else { T::cast(0.0) };
+                    let values = (0..points.tile).map(|_| value);
+                    network.set_direction(&mut runner.work[number], 1 + direction, input, values);
+                }
+            }
+        }
+    }
+}

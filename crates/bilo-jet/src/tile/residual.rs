@@ -1,0 +1,146 @@
+//! The lower level on one tile.
+
+use super::{Points, Task, TileRunner};
+use crate::device::ResidualWeights;
+use crate::program::ResidualProgram;
+use crate::scalar::Scalar;
+use crate::sweep::Weights;
+use bilo_expr::Input;
+
+/// Lower level: Σ |r_q|², Σ |dr_q/dη|², and the weight gradient of their weighted sum.
+pub(crate) struct ResidualTask<'a, T> {
+    pub(crate) weights: Vec<Weights<T>>,
+    pub(crate) unknowns: Vec<T>,
+    pub(crate) terms: &'a ResidualWeights,
+    pub(crate) gradient: bool,
+}
+
+impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
+    type Program = ResidualProgram;
+
+    fn sums(&self) -> usize {
+        2 * self.terms.equation.len()
+    }
+
+    fn run(
+        &self,
+        program: &ResidualProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+        gradient: &mut [T],
+    ) {
+        points.forward(tile, &self.weights, &self.unknowns, runner);
+        self.residual_gradients(program, points, runner);
+        self.losses_and_seeds(program, points, tile, runner, sums);
+        if self.gradient {
+            self.back(program, points, runner);
+            points.weight_gradient(runner, true, gradient);
+        }
+    }
+}
+
+impl<T: Scalar> ResidualTask<'_, T> {
+    /// r_q and dr_q/dη_j: the tape's linearisation, then one sweep back to the parameters for each q.
+    fn residual_gradients(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, slots) = (program.residuals, points.slots.len());
+        let tape = &program.linearisation;
+        let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
+        tape.eval(&inputs, points.tile, &mut runner.first);
+        for q in 0..q_count {
+            let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
+            points.seed(&mut runner.work, 1 + q, rho);
+        }
+        for (number, network) in points.networks.iter().enumerate() {
+            network.reverse_directions(&self.weights[number], &mut runner.work[number]);
+        }
+        let explicit = q_count * (1 + slots);
+        let columns = runner.seeds[q_count * points.tile..].chunks_exact_mut(points.tile);
+        for (number, column) in columns.enumerate() {
+            let (q, unknown) = (number / points.unknowns, number % points.unknowns);
+            column.copy_from_slice(runner.first.output(tape, explicit + number));
+            points.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
+            points.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
+        }
+    }
+
+    /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
+    fn losses_and_seeds(
+        &self,
+        program: &ResidualProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        sums: &mut [f64],
+    ) {
+        let (_, real) = points.range(tile);
+        let (q_count, n) = (program.residuals, points.tile);
+        let (c, v) = runner.seeds.split_at_mut(q_count * n);
+        for q in 0..q_count {
+            let weight = 2.0 * self.terms.equation[q];
+            let r = runner.first.output(&program.linearisation, q);
+            sums[q] += seed(&mut c[q * n..(q + 1) * n], r, real, weight);
+            for unknown in 0..points.unknowns {
+                let start = (q * points.unknowns + unknown) * n;
+                let column = &mut v[start..start + n];
+                let slope = column.to_vec();
+                sums[q_count + q] += seed(column, &slope, real, weight * self.terms.gradient);
+            }
+        }
+    }
+
+    /// Tangents along v_q, the second tape, and the sweep of μ back.
+    fn back(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
+        let (q_count, n) = (program.residuals, points.tile);
+        let v = &runner.seeds[q_count * n..];
+        for (number, network) in points.networks.iter().enumerate() {
+            let work = &mut runner.work[number];
+            for q in 0..q_count {
+                let along = |unknown: usize| &v[(q * points.unknowns + unknown) * n..][..n];
+                for (input, &unknown) in points.parameters[number].iter().enumerate() {
+                    network.set_direction(work, 1 + q, input, along(unknown).iter().copied());
+                }
+                for k in 0..network.plan().leading().len() {
+                    network.coefficient_tangent(work, 1 + q, k).fill(T::default());
+                }
+                for unknown in 0..points.unknowns {
+                    for (k, slope) in points.leading_slopes(&runner.leading, number, unknown) {
+                        let tangent = network.coefficient_tangent(work, 1 + q, k);
+                        for ((tangent, &v), &slope) in tangent.iter_mut().zip(along(unknown)).zip(slope) {
+                            *tangent += v * slope;
+                        }
+                    }
+                }
+            }
+        }
+        points.forward_tangents(&self.weights, runner);
+        let (jets, tangents) = runner.slots.split_at(points.slots.len() * n);
+        let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
+        inputs.extend(runner.seeds.chunks_exact(n).chain(tangents.chunks_exact(n)).map(Input::Column));
+        let tape = &program.second;
+        tape.eval(&inputs, n, &mut runner.second);
+        points.seed(
+            &mut runner.work,
+            0,
+            (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)),
+        );
+        for (number, network) in points.networks.iter().enumerate() {
+            network.reverse(&self.weights[number], &mut runner.work[number], true);
+        }
+    }
+}
+
+/// Writes weight · values (zero at places that only fill up) and returns Σ values².
+fn seed<T: Scalar>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
+    let mut sum = 0.0;
+    for (place, (target, &value)) in target.iter_mut().zip(values).enumerate() {
+        if place < real {
+            sum += value.wide() * value.wide();
+            *target = T::cast(weight) * value;
+        } else {
+            *target = T::cast(0.0);
+        }
+    }
+    sum
+}
