@@ -98,6 +98,27 @@ fn a_wrong_name_in_a_file_is_shown_in_its_line_without_colour() {
 }
 
 #[test]
+fn a_stated_truth_is_checked_and_a_wrong_one_ends_the_check() {
+    let place = Place::with_decay();
+    let stated = |truth: &str| DECAY.replace("net*t\"\n", &format!("net*t\"\ntruth = \"{truth}\"\n"));
+    place.write("good.toml", &stated("exp(-k*t)"));
+    let said = place.bilo("check good.toml").succeeds();
+    for part in ["Stated truth\n", "  equation decay: satisfied", "  values held by the form of u: satisfied"]
+    {
+        assert!(said.stdout.contains(part), "no `{part}` in\n{}", said.stdout);
+    }
+    // The terms u_t and k*u should cancel and add up instead: nothing of their sum should be there.
+    place.write("bad.toml", &stated("exp(k*t)"));
+    let said = place.bilo("check bad.toml").fails(1);
+    assert_eq!(said.stdout, "");
+    let message =
+        "error: the stated truth violates the equation `decay` by 100.0 % (relative L2); worst at t = 1: ";
+    for part in [message, "--> bad.toml:17:13", "residual = \"u_t + k*u\"", "with k = 2"] {
+        assert!(said.stderr.contains(part), "no `{part}` in\n{}", said.stderr);
+    }
+}
+
+#[test]
 fn a_wrong_setting_is_shown_in_the_argument() {
     let said = Place::with_decay().bilo("run decay.toml --set train.rat=0.01").fails(1);
     for part in ["--set", "train.rat=0.01", "rate"] {

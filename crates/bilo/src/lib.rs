@@ -45,6 +45,7 @@ pub mod problem;
 mod seeds;
 mod settle;
 pub mod train;
+mod truth;
 pub mod twin;
 pub mod verify;
 

@@ -34,6 +34,7 @@ transform = "log"
 rate = 0.1
 [state.u]
 form = "0.5*sin(pi*x)^2 + net*x*(1-x)*t"
+truth = "0.5*sin(pi*x)^2 + D*t"
 [equation.front]
 residual = "u_t - 0.01*D*u_xx - rho*u*(w-u)"
 points = { grid = { t = 5, x = 3 }, where = "x != z" }
@@ -71,7 +72,7 @@ fn builder() -> bilo::problem::ProblemBuilder {
         .constant("w", 1.0)
         .unknown(Unknown::new("D", 1.0).truth(2.0).bounds(0.0, 100.0).unit("mm"))
         .unknown(Unknown::new("rho", 1.0).truth(2.0).scale(10.0).log().rate(0.1))
-        .state("u", "0.5*sin(pi*x)^2 + net*x*(1-x)*t")
+        .known_state("u", "0.5*sin(pi*x)^2 + net*x*(1-x)*t", "0.5*sin(pi*x)^2 + D*t")
         .equation(
             "front",
             "u_t - 0.01*D*u_xx - rho*u*(w-u)",

@@ -28,9 +28,16 @@ use crate::diagnostic::{Origin, Result};
 pub struct ProblemBuilder {
     /// What needs no work to be part of the problem.
     problem: Problem,
-    states: Vec<(String, String)>,
+    states: Vec<StateSpec>,
     equations: Vec<EquationSpec>,
     observations: Vec<ObservationSpec>,
+}
+
+#[derive(Clone, Debug)]
+struct StateSpec {
+    name: String,
+    form: String,
+    truth: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -123,7 +130,14 @@ impl ProblemBuilder {
 
     /// Adds a state and its form, an expression of `net`, coordinates, constants and unknowns.
     pub fn state(mut self, name: &str, form: &str) -> Self {
-        self.states.push((name.to_string(), form.to_string()));
+        self.states.push(StateSpec { name: name.to_string(), form: form.to_string(), truth: None });
+        self
+    }
+
+    /// Adds a state whose exact solution is known, an expression of coordinates, constants and unknowns.
+    pub fn known_state(mut self, name: &str, form: &str, truth: &str) -> Self {
+        let truth = Some(truth.to_string());
+        self.states.push(StateSpec { name: name.to_string(), form: form.to_string(), truth });
         self
     }
 
@@ -179,9 +193,10 @@ impl ProblemBuilder {
     pub fn build(self) -> Result<Problem> {
         let mut problem = self.problem;
         let places = Places::default();
-        for (name, form) in self.states {
+        for StateSpec { name, form, truth } in self.states {
             let form = formula(&format!("state.{name}.form"), &form)?;
-            problem.states.push(State { name, form });
+            let truth = truth.map(|truth| formula(&format!("state.{name}.truth"), &truth)).transpose()?;
+            problem.states.push(State { name, form, truth });
         }
         for equation in self.equations {
             let path = format!("equation.{}", equation.name);

@@ -210,18 +210,18 @@ impl Check<'_> {
             Data::Table(table) => self.table(&path, table),
             Data::Synthetic { noise, .. } => {
                 self.not_negative(&format!("{path}.data.synthetic.noise"), *noise)?;
-                self.truths(&path)
+                self.truths(&format!("{path}.data.synthetic"), "synthetic data need")
             }
         }
     }
 
-    fn truths(&self, observation: &str) -> Result<()> {
+    /// What is said at a path needs the truth of every unknown.
+    fn truths(&self, path: &str, what: &str) -> Result<()> {
         match self.problem.unknowns.iter().find(|u| u.truth.is_none()) {
             None => Ok(()),
             Some(unknown) => {
-                let message =
-                    format!("synthetic data need the truth of every unknown, `{}` has none", unknown.name);
-                let error = self.error(&format!("{observation}.data.synthetic"), message);
+                let message = format!("{what} the truth of every unknown, `{}` has none", unknown.name);
+                let error = self.error(path, message);
                 Err(error.help(format!("add `truth = ...` to [unknown.{}]", unknown.name)).into())
             }
         }
@@ -263,6 +263,7 @@ impl Check<'_> {
     fn formulas(&self) -> Result<()> {
         let problem = self.problem;
         let mut in_forms = Names::new(problem);
+        self.state_truths(&mut in_forms)?;
         let net = in_forms.bind_opaque(NET);
         let mut forms = Vec::new();
         for state in &problem.states {
@@ -296,6 +297,17 @@ impl Check<'_> {
             })?;
         }
         self.filters()
+    }
+
+    /// Exact solutions are formulas of coordinates, constants and unknowns.
+    fn state_truths(&self, names: &mut Names) -> Result<()> {
+        for state in &self.problem.states {
+            if let Some(truth) = &state.truth {
+                names.lower(truth)?;
+                self.truths(&format!("state.{}.truth", state.name), "the truth of a state needs")?;
+            }
+        }
+        Ok(())
     }
 
     fn filters(&self) -> Result<()> {

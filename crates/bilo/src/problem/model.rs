@@ -94,6 +94,9 @@ pub struct State {
     /// The state as an expression of `net`, coordinates and unknowns; boundary and initial values
     /// that it holds are exact for every network.
     pub form: Formula,
+    /// The exact solution at the unknowns' truths, an expression of coordinates and unknowns, if it
+    /// is known: `bilo check` holds it against everything else that is stated.
+    pub truth: Option<Formula>,
 }
 
 /// A residual, the points where it must vanish, and its weight in the lower-level loss.

@@ -140,12 +140,12 @@ fn refuse_functions(entry: &Entry) -> Result<()> {
 }
 
 fn read_state(path: &str, entry: &Entry) -> Result<State> {
-    let reader = Reader::of(&entry.node, path, &[], &["form"])?;
+    let reader = Reader::of(&entry.node, path, &[], &["form", "truth"])?;
     let form = match reader.formula("form")? {
         Some(form) => form,
         None => Formula::parse(NET, Origin::none())?,
     };
-    Ok(State { name: entry.key.clone(), form })
+    Ok(State { name: entry.key.clone(), form, truth: reader.formula("truth")? })
 }
 
 /// What equations and observations refer to.

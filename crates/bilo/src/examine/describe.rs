@@ -1,0 +1,101 @@
+//! The problem as understood, in lines.
+
+use super::reach::Reach;
+use super::text::count;
+use crate::operator::LocalOperator;
+use crate::problem::{Data, Problem, Transform, Unknown};
+use bilo_jet::{Activation, Frame};
+
+pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
+    let line = |c: &crate::problem::Coordinate| {
+        let kind = if c.time {
+            ", time"
+        } else if c.periodic {
+            ", periodic"
+        } else {
+            ""
+        };
+        format!("{} in [{}, {}]{kind}", c.name, c.lo, c.hi)
+    };
+    problem.coordinates.iter().map(line).collect()
+}
+
+/// Every unknown with its start and the way it reaches the losses.
+pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
+    let line = |(number, unknown): (usize, &Unknown)| {
+        let moved = match unknown.transform {
+            Transform::Identity => String::new(),
+            Transform::Log => ", moved as its logarithm".to_owned(),
+        };
+        let truth = unknown.truth.map(|truth| format!(", truth {truth}")).unwrap_or_default();
+        let used = reach.places_of(number).join(", ");
+        format!("{}: guess {}{truth}{moved}; in {used}; {}", unknown.name, unknown.guess, reach.way(number))
+    };
+    problem.unknowns.iter().enumerate().map(line).collect()
+}
+
+pub(super) fn states(problem: &Problem) -> Vec<String> {
+    problem.states.iter().map(|state| format!("{} = {}", state.name, state.form.text)).collect()
+}
+
+pub(super) fn observations(problem: &Problem) -> Vec<String> {
+    let line = |o: &crate::problem::Observation| {
+        let data = match &o.data {
+            Data::Synthetic { noise, .. } => format!("synthetic at the truth, noise {noise}"),
+            Data::Table(table) => count(table.values.len(), "value"),
+        };
+        format!("{}: {} ({data})", o.name, o.value.text)
+    };
+    problem.observations.iter().map(line).collect()
+}
+
+pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
+    let choice = &problem.network;
+    let line = |bound: &bilo_jet::BoundNetwork| {
+        let spec = bound.network.spec();
+        format!(
+            "{} and {} in, {} out, width {}, {} after the embedding, {}: {}",
+            count(spec.coordinates, "coordinate input"),
+            count(spec.parameters, "unknown"),
+            spec.outputs,
+            choice.width,
+            count(choice.layers, "hidden layer"),
+            activation_name(choice.activation),
+            count(bound.network.weights(), "weight")
+        )
+    };
+    operator.operator.networks.iter().map(line).collect()
+}
+
+fn activation_name(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Tanh => "tanh",
+        Activation::Sin => "sin",
+        Activation::Softplus => "softplus",
+        Activation::Swish => "swish",
+    }
+}
+
+/// The derivatives of a frame's networks, as a reader would write them.
+pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
+    let inputs: Vec<String> = problem
+        .coordinates
+        .iter()
+        .flat_map(|c| {
+            if c.periodic {
+                vec![format!("[sin {}]", c.name), format!("[cos {}]", c.name)]
+            } else {
+                vec![c.name.clone()]
+            }
+        })
+        .collect();
+    let name = |orders: &[u8]| {
+        let suffix: Vec<String> =
+            inputs.iter().zip(orders).map(|(input, &order)| input.repeat(usize::from(order))).collect();
+        let suffix = suffix.concat();
+        if suffix.is_empty() { "net".to_owned() } else { format!("net_{suffix}") }
+    };
+    let names: Vec<String> =
+        frame.carriers[0].plan.indices().iter().map(|index| name(index.as_slice())).collect();
+    format!("{}, and each along one direction of the unknowns", names.join(", "))
+}

@@ -1,0 +1,107 @@
+//! The stated truth: every formula of the problem with the states replaced by the exact solutions
+//! that the user knows, and the unknowns by their true values.
+
+use crate::diagnostic::Result;
+use crate::problem::{Formula, Names, Problem};
+use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
+use std::collections::BTreeMap;
+
+/// A problem whose states are known, all or some of them.
+pub(crate) struct StatedTruth {
+    /// The states are opaque functions of the coordinates here.
+    pub(crate) names: Names,
+    functions: Vec<Function>,
+    solutions: Vec<Option<Expr>>,
+    eta: Vec<f64>,
+}
+
+impl StatedTruth {
+    /// None if no state has a stated truth.
+    pub(crate) fn new(problem: &Problem) -> Result<Option<Self>> {
+        let eta: Option<Vec<f64>> =
+            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
+        let (Some(eta), true) = (eta, problem.states.iter().any(|state| state.truth.is_some())) else {
+            return Ok(None);
+        };
+        let mut names = Names::new(problem);
+        let lower =
+            |state: &crate::problem::State| state.truth.as_ref().map(|truth| names.lower(truth)).transpose();
+        let solutions = problem.states.iter().map(lower).collect::<Result<_>>()?;
+        let functions = names.bind_states_opaque(problem);
+        Ok(Some(Self { names, functions, solutions, eta }))
+    }
+
+    /// The exact solution of a state.
+    pub(crate) fn solution(&self, state: usize) -> Option<Expr> {
+        self.solutions[state]
+    }
+
+    /// The states and derivatives of states in an expression.
+    pub(crate) fn state_leaves(&self, expression: Expr) -> Vec<Leaf> {
+        let mut leaves = self.names.graph.leaves(&[expression]);
+        leaves.retain(|leaf| matches!(leaf, Leaf::Derivative(f, _) if self.functions.contains(f)));
+        leaves
+    }
+
+    /// The first of the states in an expression whose truth is not stated.
+    pub(crate) fn missing(&self, expression: Expr) -> Option<usize> {
+        let leaves = self.state_leaves(expression);
+        let state = |leaf: &Leaf| match leaf {
+            Leaf::Derivative(f, _) => self.functions.iter().position(|function| function == f),
+            Leaf::Symbol(_) => None,
+        };
+        leaves.iter().filter_map(state).find(|&state| self.solutions[state].is_none())
+    }
+
+    /// An expression with its states, none of them missing, replaced by their truths, which are
+    /// differentiated symbolically.
+    pub(crate) fn in_place(&mut self, expression: Expr) -> Expr {
+        let mut map = BTreeMap::new();
+        for leaf in self.state_leaves(expression) {
+            let Leaf::Derivative(function, index) = &leaf else { continue };
+            let state = self.functions.iter().position(|f| f == function);
+            if let Some(solution) = state.and_then(|state| self.solutions[state]) {
+                let derivative = self.derivative(solution, index);
+                map.insert(leaf, derivative);
+            }
+        }
+        self.names.graph.substitute(expression, &map)
+    }
+
+    fn derivative(&mut self, mut expression: Expr, index: &MultiIndex) -> Expr {
+        for (&symbol, &order) in self.names.coordinates.iter().zip(index.as_slice()) {
+            for _ in 0..order {
+                expression = self.names.graph.diff(expression, symbol);
+            }
+        }
+        expression
+    }
+
+    /// Expressions of coordinates and unknowns, and of further leaves, compiled.
+    pub(crate) fn compile(&self, outputs: &[Expr], more: &[Leaf]) -> Tape {
+        let symbols = self.names.coordinates.iter().chain(&self.names.eta).map(|&s| Leaf::Symbol(s));
+        let inputs: Vec<Leaf> = symbols.chain(more.iter().cloned()).collect();
+        Tape::compile(&self.names.graph, outputs, &inputs).expect("all names of a problem are given")
+    }
+
+    /// Evaluates what [`StatedTruth::compile`] made at points, further leaves at the given values.
+    pub(crate) fn evaluate(&self, tape: &Tape, columns: &[Vec<f64>], more: &[f64]) -> Vec<Vec<f64>> {
+        let inputs: Vec<Input<'_, f64>> = (columns.iter().map(|column| Input::Column(column)))
+            .chain(self.eta.iter().chain(more).map(|&value| Input::Uniform(value)))
+            .collect();
+        let mut scratch = Scratch::new();
+        tape.eval(&inputs, columns[0].len(), &mut scratch);
+        (0..tape.outputs().len()).map(|output| scratch.output(tape, output).to_vec()).collect()
+    }
+
+    /// A formula of states at points; none if a truth is missing.
+    pub(crate) fn observe(&mut self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Option<Vec<f64>>> {
+        let value = self.names.lower(formula)?;
+        if self.missing(value).is_some() {
+            return Ok(None);
+        }
+        let value = self.in_place(value);
+        let tape = self.compile(&[value], &[]);
+        Ok(self.evaluate(&tape, columns, &[]).pop())
+    }
+}
