@@ -77,7 +77,7 @@ impl Examination {
                 return Ok(());
             }
         };
-        self.section("Classical twin", vec![format!("finite differences, {}", twin.describe())]);
+        self.section("Classical twin", vec![twin.describe()]);
         match identifiability(problem)? {
             Ok(found) => self.identifiability(problem, &found),
             Err(reason) => self.warnings.push(format!("identifiability not examined: {reason}")),
