@@ -1,17 +1,28 @@
 //! The settings in force in a run, defaults included, in the letters of a problem file.
 
-use bilo::problem::{Levels, NetworkChoice, Problem, Training};
+use bilo::problem::{Classical, Levels, NetworkChoice, Problem, Training};
 use std::fmt::{Debug, Write};
 
 /// `[network]`, `[train]` and `[classical]` with every key.
 pub(crate) fn in_force(problem: &Problem) -> String {
     let mut text = network(&problem.network);
     text += &train(&problem.training);
-    let _ = write!(
-        text,
-        "[classical]\ncells = {}\nsteps = {}\n",
-        problem.classical.cells, problem.classical.steps
-    );
+    text += &classical(problem);
+    text
+}
+
+fn classical(problem: &Problem) -> String {
+    let Classical { cells, steps, scheme, flux } = &problem.classical;
+    let space = problem.coordinates.iter().filter(|coordinate| !coordinate.time);
+    let each: Vec<String> = space.zip(cells).map(|(c, cells)| format!("{} = {cells}", c.name)).collect();
+    let cells = match cells.as_slice() {
+        [cells] => cells.to_string(),
+        _ => format!("{{ {} }}", each.join(", ")),
+    };
+    let mut text = format!("[classical]\ncells = {cells}\nsteps = {steps}\nscheme = {}\n", word(scheme));
+    if let Some(flux) = flux {
+        let _ = writeln!(text, "flux = {:?}", flux.text);
+    }
     text
 }
 

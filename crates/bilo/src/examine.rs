@@ -102,7 +102,7 @@ impl Examination {
                 return Ok(());
             }
         };
-        self.section("Classical twin", vec![format!("finite differences, {}", twin.describe())]);
+        self.section("Classical twin", vec![twin.describe()]);
         match identifiability(problem)? {
             Ok(found) => self.identifiability(problem, reach, &found),
             Err(reason) => self.warnings.push(format!("identifiability not examined: {reason}")),

@@ -2,7 +2,7 @@
 //! twin, before any training.
 
 use crate::diagnostic::Result;
-use crate::problem::{Classical, Data, Observation, Problem, Table};
+use crate::problem::{Data, Observation, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::truth::StatedTruth;
 use crate::twin::Twin;
@@ -85,8 +85,7 @@ impl Identifiability {
 /// twin cannot solve there.
 pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifiability, String>> {
     let mut coarse = problem.clone();
-    coarse.classical =
-        Classical { cells: problem.classical.cells.min(COARSE), steps: problem.classical.steps.min(COARSE) };
+    coarse.classical = problem.classical.at_most(COARSE);
     let twin = Twin::new(&coarse)?;
     let truth: Option<Vec<f64>> = problem.unknowns.iter().map(|unknown| unknown.truth).collect();
     let at = if truth.is_some() { "truth" } else { "guess" };

@@ -10,8 +10,14 @@ use crate::twin::Twin;
 use bilo_expr::Expr;
 use bilo_jet::{Device, FieldProgram, PointSource};
 
-/// Nodes of the report's grid along each coordinate.
-const NODES: usize = 101;
+/// Nodes of the report's grid along each coordinate, fewer where there are more than two.
+pub fn report_nodes(problem: &Problem) -> usize {
+    match problem.coordinates.len() {
+        ..=2 => 101,
+        3 => 41,
+        _ => 17,
+    }
+}
 
 /// What the check found.
 pub struct Verdict {
@@ -31,7 +37,8 @@ pub fn verify(
     point: &Point,
 ) -> Result<Verdict> {
     let grid = report_grid(problem)?;
-    let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(NODES))).collect();
+    let nodes = report_nodes(problem);
+    let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(nodes))).collect();
     let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &grid)? };
     let classical = classical_states(problem, point, &grid);
     let mut states = vec![];
@@ -49,7 +56,7 @@ pub fn verify(
 }
 
 fn report_grid(problem: &Problem) -> Result<PointSource> {
-    let counts = (0..problem.coordinates.len()).map(|coordinate| (coordinate, NODES)).collect();
+    let counts = (0..problem.coordinates.len()).map(|c| (c, report_nodes(problem))).collect();
     Points { layout: Layout::Grid(counts), at: vec![], filter: None }.source(problem, 0)
 }
 

@@ -82,7 +82,7 @@ fn builder() -> bilo::problem::ProblemBuilder {
         .weighted_observation("profile", "u", DataSpec::synthetic(PointsSpec::sobol(16), 0.01), 3.0)
         .network(|network| network.width = 32)
         .training(|training| training.levels = Levels::Alternating { tolerance: 1e-5, max_lower: 1000 })
-        .classical(bilo::problem::Classical { cells: 100, steps: 800 })
+        .classical(|classical| classical.cells = vec![100])
 }
 
 #[test]

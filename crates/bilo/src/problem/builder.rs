@@ -94,7 +94,7 @@ impl Problem {
                 observations: Vec::new(),
                 network,
                 training,
-                classical: Classical::default(),
+                classical: Classical::over(&[]),
             },
             states: Vec::new(),
             equations: Vec::new(),
@@ -113,6 +113,7 @@ impl ProblemBuilder {
     /// Adds a coordinate.
     pub fn coordinate(mut self, coordinate: Coordinate) -> Self {
         self.problem.coordinates.push(coordinate);
+        self.problem.classical = Classical::over(&self.problem.coordinates);
         self
     }
 
@@ -183,9 +184,9 @@ impl ProblemBuilder {
         self
     }
 
-    /// Sets the resolution of the classical twin.
-    pub fn classical(mut self, classical: Classical) -> Self {
-        self.problem.classical = classical;
+    /// Changes how the classical twin solves; to be said after all coordinates.
+    pub fn classical(mut self, change: impl FnOnce(&mut Classical)) -> Self {
+        change(&mut self.problem.classical);
         self
     }
 

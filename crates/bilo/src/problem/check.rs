@@ -1,13 +1,19 @@
 //! Everything that must hold in a problem, whether it comes from a file or from the builder.
 
+use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
-use super::model::{Data, Layout, Levels, Observation, Points, Problem, Table, Transform, Unknown};
+use super::model::{
+    Classical, Data, Layout, Levels, Observation, Points, Problem, Table, Transform, Unknown,
+};
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Result};
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
+
+/// Most cells of the classical twin's grid.
+const MOST_CELLS: usize = 1_000_000;
 
 /// Checks a problem; `places` tells where its parts were written.
 pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
@@ -26,7 +32,9 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     }
     check.network()?;
     check.training()?;
-    check.formulas()
+    check.classical()?;
+    check.formulas()?;
+    check.scheme()
 }
 
 struct Check<'a> {
@@ -240,8 +248,30 @@ impl Check<'_> {
             self.count("network.fourier.features", features, 1, 16_384)?;
             self.positive("network.fourier.scale", scale)?;
         }
-        self.count("classical.cells", self.problem.classical.cells, 2, 1_000_000)?;
-        self.count("classical.steps", self.problem.classical.steps, 1, 1_000_000)
+        Ok(())
+    }
+
+    fn classical(&self) -> Result<()> {
+        let Classical { cells, steps, .. } = &self.problem.classical;
+        let path = "classical.cells";
+        let (axes, given) = (divided(&self.problem.coordinates).len(), cells.len());
+        self.demand(given == axes, path, || format!("`cells` has {given} entries for {axes} coordinates"))?;
+        for &cells in cells {
+            self.count(path, cells, 2, MOST_CELLS)?;
+        }
+        let all = cells.iter().fold(1usize, |all, &cells| all.saturating_mul(cells));
+        self.demand(all <= MOST_CELLS, path, || {
+            format!("there must be at most {MOST_CELLS} cells in all, found {all}")
+        })?;
+        self.count("classical.steps", *steps, 1, 1_000_000)
+    }
+
+    /// What is asked of the classical twin's scheme can be had.
+    fn scheme(&self) -> Result<()> {
+        match scheme_fault(self.problem)? {
+            None => Ok(()),
+            Some((key, why)) => Err(self.error(&format!("classical.{key}"), why).into()),
+        }
     }
 
     fn training(&self) -> Result<()> {

@@ -34,6 +34,7 @@
 
 mod builder;
 mod check;
+mod classical;
 mod csv;
 mod data;
 mod formula;
@@ -49,6 +50,7 @@ mod settings;
 mod tree;
 
 pub use builder::{DataSpec, ProblemBuilder};
+pub(crate) use classical::divided;
 pub use model::*;
 pub use names::{NET, Names};
 pub use points_spec::PointsSpec;

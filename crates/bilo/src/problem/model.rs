@@ -28,7 +28,7 @@ pub struct Problem {
     pub network: NetworkChoice,
     /// How to train it.
     pub training: Training,
-    /// Resolution of the classical twin.
+    /// How the classical twin solves.
     pub classical: Classical,
 }
 
@@ -270,13 +270,29 @@ pub struct Training {
     pub record_every: usize,
 }
 
-/// Resolution of the classical twin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the classical twin solves.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Classical {
-    /// Cells in space.
-    pub cells: usize,
+    /// Cells along each space coordinate, in their order; along time if it is the only coordinate.
+    pub cells: Vec<usize>,
     /// Steps in time.
     pub steps: usize,
+    /// What it makes of the equations.
+    pub scheme: Scheme,
+    /// The flux of a conservation law, of the state and the unknowns; none to find it in the residual.
+    pub flux: Option<Formula>,
+}
+
+/// What the classical twin makes of the equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Godunov's scheme for conservation laws whose speed depends on the state, else central
+    /// differences.
+    Automatic,
+    /// Central differences, implicit in time.
+    Central,
+    /// Godunov's scheme, for conservation laws u_t + f(u)_x = 0.
+    Godunov,
 }
 
 /// An expression, as written and as parsed, that knows where it was written.

@@ -88,7 +88,7 @@ impl Coordinate {
     }
 
     /// The lower end at 0, the upper end (to the bit) at 1.
-    fn at_fraction(&self, fraction: f64) -> f64 {
+    pub(crate) fn at_fraction(&self, fraction: f64) -> f64 {
         self.lo * (1.0 - fraction) + self.hi * fraction
     }
 }

@@ -8,7 +8,7 @@ use super::names::NET;
 use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
-use super::{check, settings};
+use super::{check, classical, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use std::path::Path;
 
@@ -34,9 +34,9 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let name = string(top.require("name", "\"my-problem\"")?, "name")?.to_string();
     let about = top.string("about")?.unwrap_or_default();
     let (network, training) = settings::read(&mut tree, &constants)?;
-    let classical = settings::read_classical(&tree, &constants)?;
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
+    let classical = classical::read(&tree, &coordinates, &constants)?;
     let unknowns = read_each(&tree, "unknown", |path, entry| read_unknown(path, entry, &constants))?;
     let states = read_each(&tree, "state", read_state)?;
 

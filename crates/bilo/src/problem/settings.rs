@@ -1,6 +1,6 @@
-//! The tables `[network]`, `[train]` and `[classical]`.
+//! The tables `[network]` and `[train]`.
 
-use super::model::{Classical, Constant, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
+use super::model::{Constant, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
 use super::reader::{Reader, choice, table};
 use super::tree::{Node, Table};
 use crate::diagnostic::Result;
@@ -131,21 +131,4 @@ fn read_levels(reader: &Reader<'_>) -> Result<Option<Levels>> {
         max_lower: reader.count("max-lower-steps")?.unwrap_or(MAX_LOWER_STEPS),
     };
     reader.choice("levels", &[("simultaneous", Levels::Simultaneous), ("alternating", alternating)])
-}
-
-impl Default for Classical {
-    fn default() -> Classical {
-        Classical { cells: 800, steps: 800 }
-    }
-}
-
-/// Reads `[classical]`.
-pub(super) fn read_classical(tree: &Table, constants: &[Constant]) -> Result<Classical> {
-    let mut classical = Classical::default();
-    if let Some(node) = tree.get("classical") {
-        let reader = Reader::of(node, "classical", constants, &["cells", "steps"])?;
-        set(&mut classical.cells, reader.count("cells")?);
-        set(&mut classical.steps, reader.count("steps")?);
-    }
-    Ok(classical)
 }

@@ -1,96 +1,99 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
+use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use crate::diagnostic::{Diagnostic, Error, Result};
-use crate::problem::{Coordinate, Equation, NET, Names, Problem, State};
-use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
+use crate::problem::{Coordinate, Equation, Names, Problem, State};
+use bilo_expr::{Expr, Function, Leaf, MultiIndex};
 use bilo_solve::{Axis, Boundary, End, Side, Statement};
 use std::collections::BTreeMap;
 
-/// The statement and the names that its formulas are written in.
-pub(super) struct Read {
-    pub(super) statement: Statement,
+/// The parts of a statement as they are read off a problem.
+pub(super) struct Parts<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) axes: &'a Axes,
+    /// The names that all formulas are written in.
     pub(super) names: Names,
-    /// The states as functions of the statement's graph.
+    /// The states as functions of the graph.
     pub(super) functions: Vec<Function>,
-}
-
-/// Reads the boundary and initial values off the forms and the conditions.
-pub(super) fn read(problem: &Problem, axes: Axes) -> Result<Read> {
-    let mut names = Names::new(problem);
-    let functions = names.bind_states_opaque(problem);
-    let mut parts = Parts {
-        problem,
-        axes,
-        names,
-        functions,
-        boundary: vec![],
-        initial: vec![None; problem.states.len()],
-        interior: vec![],
-    };
-    for state in 0..problem.states.len() {
-        parts.read_form(state)?;
-    }
-    for equation in &problem.equations {
-        parts.read_equation(equation)?;
-    }
-    let statement = parts.statement()?;
-    let Parts { names, functions, .. } = parts;
-    Ok(Read { statement, names, functions })
-}
-
-/// The statement as it is put together.
-struct Parts<'a> {
-    problem: &'a Problem,
-    axes: Axes,
-    names: Names,
-    functions: Vec<Function>,
-    boundary: Vec<Boundary>,
-    initial: Vec<Option<Expr>>,
-    interior: Vec<(&'a Equation, Expr)>,
+    pub(super) boundary: Vec<Boundary>,
+    pub(super) initial: Vec<Option<Expr>>,
+    pub(super) interior: Vec<(&'a Equation, Expr)>,
 }
 
 impl<'a> Parts<'a> {
-    fn coordinate(&self, axis: usize) -> &'a Coordinate {
-        &self.problem.coordinates[axis]
+    /// Reads the boundary and initial values off the forms and the conditions.
+    pub(super) fn read(problem: &'a Problem, axes: &'a Axes) -> Result<Self> {
+        let mut names = Names::new(problem);
+        let functions = names.bind_states_opaque(problem);
+        let mut parts = Parts {
+            problem,
+            axes,
+            names,
+            functions,
+            boundary: vec![],
+            initial: vec![None; problem.states.len()],
+            interior: vec![],
+        };
+        for state in 0..problem.states.len() {
+            parts.read_form(state)?;
+        }
+        for equation in &problem.equations {
+            parts.read_equation(equation)?;
+        }
+        Ok(parts)
+    }
+
+    fn coordinate(&self, number: usize) -> &'a Coordinate {
+        &self.problem.coordinates[number]
     }
 
     /// Where the network's factor in the form vanishes, the form is a boundary or initial value.
     fn read_form(&mut self, state: usize) -> Result<()> {
         let pinned = PinnedForm::new(self.problem, &mut self.names, &self.problem.states[state])?;
-        let space = self.coordinate(self.axes.space);
-        if !space.periodic {
-            for (end, place) in [(End::Lower, space.lo), (End::Upper, space.hi)] {
-                let value = self.names.graph.value(self.functions[state]);
-                if pinned.vanishes_at(self, self.axes.space, place, pinned.slope) {
+        if pinned.changes_sign(self.room()) {
+            return Err(held_inside(&self.problem.states[state]));
+        }
+        for (axis, &space) in self.axes.space.iter().enumerate() {
+            let Coordinate { lo, hi, periodic, .. } = *self.coordinate(space);
+            let ends = [(End::Lower, lo), (End::Upper, hi)];
+            for (end, place) in ends.into_iter().filter(|_| !periodic) {
+                if pinned.vanishes_at(self.room(), space, place, pinned.slope) {
+                    let value = self.names.graph.value(self.functions[state]);
                     let residual = self.names.graph.sub(value, pinned.bare);
-                    self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
-                    self.read_pinned_slope(state, &pinned, end, place);
+                    self.boundary.push(Boundary { side: Side { axis, end }, residual });
+                    self.read_pinned_slope(state, &pinned, Side { axis, end }, place);
                 }
             }
         }
         if let Some(time) = self.axes.time
-            && pinned.vanishes_at(self, time, self.coordinate(time).lo, pinned.slope)
+            && pinned.vanishes_at(self.room(), time, self.coordinate(time).lo, pinned.slope)
         {
             self.initial[state] = Some(pinned.bare);
         }
         Ok(())
     }
 
+    fn room(&self) -> Room<'_> {
+        Room { problem: self.problem, names: &self.names }
+    }
+
     /// A factor with a double zero, such as x²(1-x)², also holds u_x: needed above second order.
-    fn read_pinned_slope(&mut self, state: usize, pinned: &PinnedForm, end: End, place: f64) {
-        let x = self.names.coordinates[self.axes.space];
+    fn read_pinned_slope(&mut self, state: usize, pinned: &PinnedForm, side: Side, place: f64) {
+        let space = self.axes.space[side.axis];
+        let x = self.names.coordinates[space];
         let slope = self.names.graph.diff(pinned.slope, x);
-        if self.highest_space_order(state) > 2 && pinned.vanishes_at(self, self.axes.space, place, slope) {
-            let index = MultiIndex::unit(self.problem.coordinates.len(), self.axes.space);
+        if self.highest_order(state, space) > 2 && pinned.vanishes_at(self.room(), space, place, slope) {
+            let index = MultiIndex::unit(self.problem.coordinates.len(), space);
             let u_x = self.names.graph.derivative(self.functions[state], index);
             let bare_x = self.names.graph.diff(pinned.bare, x);
             let residual = self.names.graph.sub(u_x, bare_x);
-            self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
+            self.boundary.push(Boundary { side, residual });
         }
     }
 
-    fn highest_space_order(&mut self, state: usize) -> usize {
+    /// Of the derivatives of a state along a coordinate.
+    fn highest_order(&mut self, state: usize, coordinate: usize) -> usize {
         let residuals: Vec<Expr> = self
             .problem
             .equations
@@ -100,91 +103,101 @@ impl<'a> Parts<'a> {
         let leaves = self.names.graph.leaves(&residuals);
         let order = |leaf: &Leaf| match leaf {
             Leaf::Derivative(f, index) if *f == self.functions[state] => {
-                usize::from(index.as_slice()[self.axes.space])
+                usize::from(index.as_slice()[coordinate])
             }
             _ => 0,
         };
         leaves.iter().map(order).max().unwrap_or(0)
     }
 
-    /// An equation held at an end of space is a boundary condition, one held at the start is an
-    /// initial condition, any other is the PDE itself.
+    /// An equation held on a side of space is a boundary condition, one held at the start is an
+    /// initial condition, one held nowhere is the PDE itself.
     fn read_equation(&mut self, equation: &'a Equation) -> Result<()> {
         let residual = self.names.lower(&equation.residual)?;
-        let held = |axis: usize| {
-            equation.points.at.iter().find(|(c, _)| *c == axis).map(|(_, values)| values.clone())
-        };
-        if let Some(places) = held(self.axes.space) {
-            let space = self.coordinate(self.axes.space);
-            for place in places {
-                let end = match place {
-                    place if place == space.lo => End::Lower,
-                    place if place == space.hi => End::Upper,
-                    _ => {
-                        return Err(unsupported(
-                            "the classical solver takes conditions at the ends only, not inside the domain",
-                            Some(equation),
-                        ));
-                    }
-                };
-                self.boundary.push(Boundary { side: Side { axis: 0, end }, residual });
+        match equation.points.at.as_slice() {
+            [] => self.interior.push((equation, residual)),
+            [(held, places)] if Some(*held) == self.axes.time => {
+                if *places != [self.coordinate(*held).lo] {
+                    let message = "the classical solver takes conditions in time at the start only";
+                    return Err(unsupported(message, Some(equation)));
+                }
+                self.read_initial_condition(equation, residual)?;
             }
-        } else if let Some(places) = self.axes.time.and_then(held) {
-            let start = self.coordinate(self.axes.time.expect("it holds places")).lo;
-            if places != [start] {
-                return Err(unsupported(
-                    "the classical solver takes conditions in time at the start only",
-                    Some(equation),
-                ));
+            [(held, places)] => self.read_sides(equation, residual, *held, places)?,
+            _ => {
+                let message = "the classical solver takes conditions on whole sides, not where sides meet";
+                return Err(unsupported(message, Some(equation)));
             }
-            self.read_initial_condition(equation, residual)?;
-        } else {
-            self.interior.push((equation, residual));
         }
         Ok(())
     }
 
-    /// Solves a residual a u + b for u.
-    fn read_initial_condition(&mut self, equation: &Equation, residual: Expr) -> Result<()> {
-        let graph = &mut self.names.graph;
-        for (state, &function) in self.functions.iter().enumerate() {
-            let leaf = Leaf::Derivative(function, MultiIndex::zero(self.problem.coordinates.len()));
-            let slope = graph.partial(residual, &leaf);
-            if graph.as_constant(slope) == Some(0.0) || graph.leaves(&[slope]).contains(&leaf) {
-                continue;
-            }
-            let zero = graph.constant(0.0);
-            let rest = graph.substitute(residual, &BTreeMap::from([(leaf, zero)]));
-            let quotient = graph.div(rest, slope);
-            self.initial[state] = Some(graph.neg(quotient));
-            return Ok(());
+    fn read_sides(&mut self, equation: &Equation, residual: Expr, held: usize, places: &[f64]) -> Result<()> {
+        let coordinate = self.coordinate(held);
+        let axis = self.axes.space.iter().position(|&space| space == held).expect("space, if not time");
+        for &place in places {
+            let end = match place {
+                place if place == coordinate.lo => End::Lower,
+                place if place == coordinate.hi => End::Upper,
+                _ => {
+                    let message =
+                        "the classical solver takes conditions at the ends only, not inside the domain";
+                    return Err(unsupported(message, Some(equation)));
+                }
+            };
+            self.boundary.push(Boundary { side: Side { axis, end }, residual });
         }
-        Err(unsupported(
-            "the classical solver takes initial conditions that are linear in one state",
-            Some(equation),
-        ))
+        Ok(())
     }
 
-    fn statement(&mut self) -> Result<Statement> {
-        let axis = |parts: &Self, c: usize| {
-            let coordinate = parts.coordinate(c);
-            let periodic = coordinate.periodic;
-            Axis { symbol: parts.names.coordinates[c], lo: coordinate.lo, hi: coordinate.hi, periodic }
-        };
-        let mut initial = vec![];
-        if self.axes.time.is_some() {
-            for (state, value) in self.problem.states.iter().zip(&self.initial) {
-                initial.push(value.ok_or_else(|| missing_initial(state))?);
+    fn read_initial_condition(&mut self, equation: &Equation, residual: Expr) -> Result<()> {
+        for state in 0..self.functions.len() {
+            if let Some(value) = self.solved_for(state, residual) {
+                self.initial[state] = Some(value);
+                return Ok(());
             }
         }
+        let message = "the classical solver takes initial conditions that are linear in one state";
+        Err(unsupported(message, Some(equation)))
+    }
+
+    /// Solves a residual a u + b for the value u of a state.
+    pub(super) fn solved_for(&mut self, state: usize, residual: Expr) -> Option<Expr> {
+        let graph = &mut self.names.graph;
+        let index = MultiIndex::zero(self.problem.coordinates.len());
+        let leaf = Leaf::Derivative(self.functions[state], index);
+        let slope = graph.partial(residual, &leaf);
+        if graph.as_constant(slope) == Some(0.0) || graph.leaves(&[slope]).contains(&leaf) {
+            return None;
+        }
+        let zero = graph.constant(0.0);
+        let rest = graph.substitute(residual, &BTreeMap::from([(leaf, zero)]));
+        let quotient = graph.div(rest, slope);
+        Some(graph.neg(quotient))
+    }
+
+    /// A coordinate as an axis of the solver.
+    pub(super) fn axis(&self, number: usize) -> Axis {
+        let Coordinate { lo, hi, periodic, .. } = *self.coordinate(number);
+        Axis { symbol: self.names.coordinates[number], lo, hi, periodic }
+    }
+
+    /// The value of every state at the start.
+    pub(super) fn initial_values(&self) -> Result<Vec<Expr>> {
+        let states = self.problem.states.iter().zip(&self.initial);
+        states.map(|(state, value)| value.ok_or_else(|| missing_initial(state))).collect()
+    }
+
+    /// The whole statement.
+    pub(super) fn statement(&self) -> Result<Statement> {
         Ok(Statement {
-            space: vec![axis(self, self.axes.space)],
-            time: self.axes.time.map(|time| axis(self, time)),
+            space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
+            time: self.axes.time.map(|time| self.axis(time)),
             states: self.functions.clone(),
             parameters: self.names.eta.clone(),
+            initial: if self.axes.time.is_some() { self.initial_values()? } else { vec![] },
             interior: self.interior_by_state()?,
             boundary: self.boundary.clone(),
-            initial,
             graph: self.names.graph.clone(),
             ..Statement::default()
         })
@@ -202,9 +215,9 @@ impl<'a> Parts<'a> {
             let leaves = self.names.graph.leaves(&[self.interior[equation].1]);
             let order = |leaf: &Leaf| match leaf {
                 Leaf::Derivative(f, index) if *f == self.functions[state] => {
-                    let orders = index.as_slice();
-                    let time = self.axes.time.map_or(0, |time| usize::from(orders[time]));
-                    1 + usize::from(orders[self.axes.space]) + 100 * time
+                    let order = |&coordinate: &usize| usize::from(index.as_slice()[coordinate]);
+                    let space: usize = self.axes.space.iter().map(order).sum();
+                    1 + space + 100 * self.axes.time.as_ref().map_or(0, order)
                 }
                 _ => 0,
             };
@@ -218,6 +231,17 @@ impl<'a> Parts<'a> {
             .expect("there is at least one order");
         Ok(best.into_iter().map(|equation| self.interior[equation].1).collect())
     }
+}
+
+fn held_inside(state: &State) -> Error {
+    let message = format!(
+        "the factor of `net` in the form of `{}` vanishes inside the domain, and the classical solver \
+         takes conditions on the sides of an interval or a rectangle only",
+        state.name
+    );
+    Diagnostic::new(message, state.form.origin.clone())
+        .help("without the classical solver a problem runs with data from a file")
+        .into()
 }
 
 fn missing_initial(state: &State) -> Error {
@@ -239,57 +263,4 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
         longer
     };
     shorter.iter().flat_map(|order| (0..count).rev().map(move |place| insert(order, place))).collect()
-}
-
-/// A form with the network set to zero, and its slope in the network.
-struct PinnedForm {
-    bare: Expr,
-    slope: Expr,
-    net: Leaf,
-}
-
-impl PinnedForm {
-    fn new(problem: &Problem, names: &mut Names, state: &State) -> Result<Self> {
-        let net = names.bind_opaque(NET);
-        let form = names.lower(&state.form)?;
-        let net = Leaf::Derivative(net, MultiIndex::zero(problem.coordinates.len()));
-        let slope = names.graph.partial(form, &net);
-        let zero = names.graph.constant(0.0);
-        let bare = names.graph.substitute(form, &BTreeMap::from([(net.clone(), zero)]));
-        Ok(Self { bare, slope, net })
-    }
-
-    /// Whether an expression is zero, up to rounding, wherever the coordinate has this value: tried at
-    /// scattered values of everything else and measured against its size elsewhere.
-    fn vanishes_at(&self, parts: &Parts<'_>, axis: usize, place: f64, expression: Expr) -> bool {
-        const TRIALS: usize = 17;
-        let mut leaves = parts.names.graph.leaves(&[expression]);
-        leaves.retain(|leaf| matches!(leaf, Leaf::Symbol(_)) || *leaf == self.net);
-        let Ok(tape) = Tape::compile(&parts.names.graph, &[expression], &leaves) else { return false };
-        let largest = |held: bool| {
-            let column = |leaf: &Leaf, number: usize| -> Vec<f64> {
-                let fraction =
-                    |trial: usize| ((trial + 1) as f64 * (0.618_033_988 + 0.1 * number as f64)).fract();
-                let Leaf::Symbol(symbol) = leaf else {
-                    return (0..TRIALS).map(|i| fraction(i) - 0.3).collect();
-                };
-                if let Some(c) = parts.names.coordinates.iter().position(|s| s == symbol) {
-                    let coordinate = parts.coordinate(c);
-                    let free = |trial| coordinate.lo + (coordinate.hi - coordinate.lo) * fraction(trial);
-                    return (0..TRIALS).map(|i| if held && c == axis { place } else { free(i) }).collect();
-                }
-                let unknown =
-                    parts.names.eta.iter().position(|s| s == symbol).expect("a coordinate or an unknown");
-                let unknown = &parts.problem.unknowns[unknown];
-                vec![unknown.eta_of(unknown.guess); TRIALS]
-            };
-            let columns: Vec<Vec<f64>> =
-                leaves.iter().enumerate().map(|(number, leaf)| column(leaf, number)).collect();
-            let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
-            let mut scratch = Scratch::<f64>::new();
-            tape.eval(&inputs, TRIALS, &mut scratch);
-            scratch.output(&tape, 0).iter().fold(0.0_f64, |largest, value| largest.max(value.abs()))
-        };
-        largest(true) <= 1e-12 * largest(false)
-    }
 }
