@@ -24,6 +24,8 @@ enum Command {
     Run(RunArgs),
     /// Show a problem as understood, without running it
     Check(ProblemArgs),
+    /// Solve the PDE alone, at stated values of the unknowns
+    Solve(SolveArgs),
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
@@ -67,6 +69,24 @@ struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct SolveArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Values of the unknowns, e.g. --at D=2,rho=0.5 [default: the truth, else the guess]
+    #[arg(long, value_name = "NAME=VALUE,...")]
+    at: Vec<String>,
+    /// Nodes of the grid that is written, e.g. --grid x=401,t=101 [default: 101, fewer in the plane]
+    #[arg(long, value_name = "NAME=COUNT,...")]
+    grid: Vec<String>,
+    /// Where the files go [default: runs/NAME-solve]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print what was done as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct NewArgs {
     /// Name of the new problem
     name: String,
@@ -82,6 +102,7 @@ struct NewArgs {
 pub(crate) enum Task {
     Run(RunTask),
     Check { statement: Statement, overrides: Overrides },
+    Solve(SolveTask),
     List,
     New(NewTask),
 }
@@ -94,6 +115,18 @@ pub(crate) struct RunTask {
     pub(crate) out: Option<PathBuf>,
     pub(crate) json: bool,
     pub(crate) progress: bool,
+}
+
+pub(crate) struct SolveTask {
+    pub(crate) statement: Statement,
+    pub(crate) overrides: Overrides,
+    /// `NAME=VALUE,...`; the names are those of the problem, which is not read yet.
+    pub(crate) at: String,
+    /// `NAME=COUNT,...`
+    pub(crate) grid: String,
+    /// None for the default folder, which needs the name that the problem gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) json: bool,
 }
 
 pub(crate) struct NewTask {
@@ -111,6 +144,7 @@ impl Args {
                 let (statement, overrides) = args.resolve()?;
                 Ok(Task::Check { statement, overrides })
             }
+            Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
         }
@@ -136,6 +170,14 @@ impl RunArgs {
             json: self.json,
             progress: !self.json && !self.quiet,
         })
+    }
+}
+
+impl SolveArgs {
+    fn resolve(self) -> Result<SolveTask, Failure> {
+        let (statement, overrides) = self.problem.resolve()?;
+        let (at, grid) = (self.at.join(","), self.grid.join(","));
+        Ok(SolveTask { statement, overrides, at, grid, out: self.out, json: self.json })
     }
 }
 

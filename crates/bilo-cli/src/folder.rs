@@ -11,10 +11,32 @@ pub(crate) const PROBLEM: &str = "problem.toml";
 pub(crate) const HISTORY: &str = "history.csv";
 pub(crate) const FIELDS: &str = "fields.npz";
 pub(crate) const OUTCOME: &str = "outcome.json";
+/// The fields of `bilo solve` for people and spreadsheets.
+pub(crate) const TABLE: &str = "fields.csv";
 
 /// `runs/NAME-SEED`; the name of a problem is fit for a folder's.
 pub(crate) fn default_folder(problem: &str, seed: u64) -> PathBuf {
     Path::new("runs").join(format!("{problem}-{seed}"))
+}
+
+/// `runs/NAME-solve`.
+pub(crate) fn default_solution_folder(problem: &str) -> PathBuf {
+    Path::new("runs").join(format!("{problem}-solve"))
+}
+
+/// Refuses a folder with anything in it but a former solution.
+pub(crate) fn refuse_unless_solution(path: &Path) -> Result<(), Failure> {
+    if !path.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(path).map_err(Failure::file("look into", path))? {
+        let name = entry.map_err(Failure::file("look into", path))?.file_name();
+        if name != FIELDS && name != TABLE {
+            let message = format!("`{}` exists and holds more than a former solution", path.display());
+            return Err(Failure::new(message).help("nothing was changed; choose another folder with --out"));
+        }
+    }
+    Ok(())
 }
 
 /// Where a run's files go. Nothing changes on the disk before [`RunFolder::open`].
@@ -142,6 +164,19 @@ mod tests {
         let failure = run_folder(folder.path()).err().unwrap();
         assert!(failure.render(false).contains("is not the folder of a former run"));
         assert_eq!(fs::read_to_string(mine).unwrap(), "mine");
+    }
+
+    #[test]
+    fn only_a_former_solution_gives_way_to_a_solution() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        for name in [FIELDS, TABLE] {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        assert!(refuse_unless_solution(path).is_ok() && refuse_unless_solution(&path.join("new")).is_ok());
+        fs::write(path.join(OUTCOME), "x").unwrap();
+        let failure = refuse_unless_solution(path).unwrap_err().render(false);
+        assert!(failure.contains("holds more than a former solution"), "{failure}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! [`Outcome`](bilo::outcome::Outcome) in [`report`].
 
 mod args;
+mod assignments;
 mod check;
 mod failure;
 mod folder;
@@ -17,6 +18,7 @@ mod report;
 mod rerun;
 mod run;
 mod settings;
+mod solve;
 mod statement;
 
 use args::{Args, Task};
@@ -38,6 +40,7 @@ fn perform(task: Task) -> Result<(), Failure> {
     match task {
         Task::Run(task) => run::run(&task),
         Task::Check { statement, overrides } => check::check(&statement, &overrides),
+        Task::Solve(task) => solve::solve(&task),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
     }

@@ -146,6 +146,7 @@ fn a_file_that_is_not_text_is_an_error() {
 fn wrong_usage_ends_with_code_2() {
     let place = Place::new();
     place.bilo("").fails(2);
+    place.bilo("infer").fails(2);
     place.bilo("solve").fails(2);
     place.bilo("run").fails(2);
     place.bilo("run fisher-kpp --threads 0").fails(2);

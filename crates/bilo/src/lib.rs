@@ -10,7 +10,8 @@
 //! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
 //! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
 //!
-//! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training.
+//! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training, and
+//! [`forward`] solves the PDE alone at stated values of the unknowns.
 //!
 //! ```
 //! use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
@@ -34,6 +35,7 @@ pub mod data;
 pub mod diagnostic;
 pub mod examine;
 mod finite;
+pub mod forward;
 pub mod identify;
 pub mod level;
 pub mod method;

@@ -1,5 +1,7 @@
 //! What a run leaves behind: files and a closing table.
 
+pub(crate) mod csv;
+pub(crate) mod forward;
 mod history;
 pub(crate) mod json;
 pub(crate) mod memory;

@@ -1,0 +1,45 @@
+//! `fields.csv`: a row per point of the grid.
+
+use bilo::outcome::Fields;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Columns are the coordinates, then the arrays; the last coordinate runs fastest. Names are words, so
+/// nothing needs quotes.
+pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    let axes = fields.axes.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = axes.chain(fields.arrays.iter().map(|array| array.name.as_str())).collect();
+    writeln!(file, "{}", names.join(","))?;
+    let points: usize = fields.axes.iter().map(|(_, nodes)| nodes.len()).product();
+    for point in 0..points {
+        let mut stride = points;
+        let mut cells = vec![];
+        for (_, nodes) in &fields.axes {
+            stride /= nodes.len();
+            cells.push(nodes[point / stride % nodes.len()]);
+        }
+        cells.extend(fields.arrays.iter().map(|array| array.values[point]));
+        // `{:?}` is the shortest text that reads back as the same number.
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:?}")).collect();
+        writeln!(file, "{}", cells.join(","))?;
+    }
+    file.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn rows_go_through_the_last_coordinate_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fields.csv");
+        write(&example::outcome().fields, &path).unwrap();
+        let expected =
+            "x,t,u_network\n0.0,0.0,0.0\n0.0,1.0,0.1\n0.5,0.0,1.0\n0.5,1.0,1.1\n1.0,0.0,2.0\n1.0,1.0,2.1\n";
+        assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
+    }
+}

@@ -1,0 +1,68 @@
+//! The forward problem alone: the PDE at stated values of the unknowns, by the classical twin.
+
+use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::outcome::{Field, Fields};
+use crate::problem::{Layout, Points, Problem, divided};
+use crate::twin::Twin;
+use bilo_solve::Work;
+
+/// A classical solution on a grid, and how it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forward {
+    /// `central` or `godunov`.
+    pub scheme: &'static str,
+    /// Scheme and resolution in words.
+    pub description: String,
+    /// Cells along each coordinate of space (along time if there is no other).
+    pub cells: Vec<(String, usize)>,
+    /// Steps in time; none for a steady problem and for one in time alone.
+    pub steps: Option<usize>,
+    /// What the solve cost.
+    pub work: Work,
+    /// Every state under its own name.
+    pub fields: Fields,
+}
+
+/// Solves at the values theta of the unknowns, for so many nodes along each coordinate.
+///
+/// ```
+/// # use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+/// let problem = Problem::builder("decay")
+///     .coordinate(Coordinate::time("t", 0.0, 1.0))
+///     .unknown(Unknown::new("k", 1.0).truth(2.0))
+///     .state("u", "1 + net*t")
+///     .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 21)]))
+///     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.0))
+///     .build()?;
+/// let forward = bilo::forward::solve(&problem, &[3.0], &[5])?;
+/// assert_eq!(forward.description, "finite differences, 800 cells");
+/// let (t, u) = (&forward.fields.axes[0].1, &forward.fields.arrays[0].values);
+/// // The error is of the size of the squared width of a cell.
+/// assert!(t.iter().zip(u).all(|(t, u)| (u - (-3.0 * t).exp()).abs() < 1e-5));
+/// # Ok::<(), bilo::Error>(())
+/// ```
+pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forward> {
+    let twin = Twin::new(problem)?;
+    let eta: Vec<f64> =
+        problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta)).collect();
+    let failed = |error| Diagnostic::new(format!("no solution: {error}"), Origin::none());
+    let solution = twin.solve(&eta).map_err(failed)?;
+    let layout = Layout::Grid(nodes.iter().copied().enumerate().collect());
+    let columns = Points { layout, at: vec![], filter: None }.columns(problem, 0)?;
+    let states = problem.states.iter().enumerate();
+    let arrays =
+        states.map(|(i, s)| Field { name: s.name.clone(), values: solution.state(i, &columns) }).collect();
+    let coordinates = problem.coordinates.iter().zip(nodes);
+    let axes = coordinates.map(|(c, &count)| (c.name.clone(), c.axis(count))).collect();
+    let divided = divided(&problem.coordinates);
+    let evolving = divided.len() < problem.coordinates.len();
+    let names = divided.iter().map(|&c| problem.coordinates[c].name.clone());
+    Ok(Forward {
+        scheme: twin.scheme(),
+        description: twin.describe(),
+        cells: names.zip(problem.classical.cells.iter().copied()).collect(),
+        steps: evolving.then_some(problem.classical.steps),
+        work: solution.work(),
+        fields: Fields { axes, arrays },
+    })
+}
