@@ -103,9 +103,7 @@ impl Examination {
         for misfit in &found.misfits {
             lines.push(misfit.clone());
         }
-        if let Some(warning) = found.warning(problem) {
-            self.warnings.push(warning);
-        }
+        self.warnings.extend(found.warning.clone());
         self.section("Identifiability", lines);
     }
 }

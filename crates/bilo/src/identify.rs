@@ -5,16 +5,13 @@ use crate::diagnostic::Result;
 use crate::problem::{Classical, Data, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
-use faer::{Mat, Side};
+use crate::uncertainty::Spectrum;
 
 /// Resolution of the examination: differences of solutions need no more.
 const COARSE: usize = 200;
 
 /// Relative step of the central differences: their error is its square.
 const STEP: f64 = 1e-4;
-
-/// Smallest singular value, relative to the largest, below which unknowns count as inseparable.
-const SEPARABLE: f64 = 1e-4;
 
 /// What the sensitivities say.
 #[derive(Clone, Debug)]
@@ -24,32 +21,14 @@ pub struct Identifiability {
     /// Singular values of the sensitivities d value / d log unknown (d value / d unknown where it is
     /// zero), largest first.
     pub singular_values: Vec<f64>,
-    /// The direction of the smallest singular value.
-    pub weakest: Vec<f64>,
     /// Standard deviation of the noise, if it is known and the same everywhere.
     pub noise: Option<f64>,
     /// Cramer-Rao bound on each unknown's relative standard deviation with that noise.
     pub relative_deviation: Vec<f64>,
     /// How far given data are from the classical solution at the stated truth.
     pub misfits: Vec<String>,
-}
-
-impl Identifiability {
-    /// A warning if some combination of the unknowns leaves no trace in the data.
-    pub fn warning(&self, problem: &Problem) -> Option<String> {
-        let (first, last) = (self.singular_values.first()?, self.singular_values.last()?);
-        if *last > SEPARABLE * first {
-            return None;
-        }
-        let parts: Vec<String> = problem
-            .unknowns
-            .iter()
-            .zip(&self.weakest)
-            .filter(|(_, share)| share.abs() > 0.1)
-            .map(|(unknown, share)| format!("{share:+.2} {}", unknown.name))
-            .collect();
-        Some(format!("the data hardly see the combination {} of relative changes", parts.join(" ")))
-    }
+    /// A sentence if some combination of the unknowns leaves no trace in the data.
+    pub warning: Option<String>,
 }
 
 /// Sensitivities at the truth, or at the guess where no truth is stated; the reason if the classical
@@ -68,24 +47,17 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
         Ok(found) => found,
         Err(reason) => return Ok(Err(reason)),
     };
-    let gram = Mat::from_fn(columns.len(), columns.len(), |i, j| dot(&columns[i], &columns[j]));
-    let Ok(eigen) = gram.self_adjoint_eigen(Side::Lower) else {
+    let Some(spectrum) = Spectrum::new(&columns) else {
         return Ok(Err("the sensitivities are not finite".to_owned()));
     };
-    let (spectrum, vectors) = (eigen.S().column_vector(), eigen.U());
-    let count = columns.len();
-    let singular_values = (0..count).rev().map(|i| spectrum[i].max(0.0).sqrt()).collect();
+    let names: Vec<&str> = problem.unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
     let noise = common_noise(problem);
-    let variance = |j: usize| {
-        (0..count).map(|i| vectors[(j, i)].powi(2) / spectrum[i].max(f64::MIN_POSITIVE)).sum::<f64>()
-    };
-    let deviation = |j: usize| noise.map_or(f64::NAN, |noise| noise * variance(j).sqrt());
     Ok(Ok(Identifiability {
         at,
-        singular_values,
-        weakest: (0..count).map(|j| vectors[(j, 0)]).collect(),
+        relative_deviation: spectrum.deviations(|_| noise.unwrap_or(f64::NAN)),
+        warning: spectrum.warning(&names),
+        singular_values: spectrum.singular_values,
         noise,
-        relative_deviation: (0..count).map(deviation).collect(),
         misfits: if truth.is_some() { misfits(problem, &points, &values) } else { vec![] },
     }))
 }
@@ -159,8 +131,4 @@ fn misfits(problem: &Problem, points: &[Vec<Vec<f64>>], values: &[Vec<f64>]) -> 
         ))
     };
     problem.observations.iter().enumerate().filter_map(line).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

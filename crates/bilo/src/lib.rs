@@ -9,6 +9,8 @@
 //! 4. [`level`]: the two levels and what each may touch.
 //! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
 //! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
+//! 7. [`audit`], [`optimum`], [`uncertainty`]: whether the operator's gradient is the exact one, which
+//!    unknowns are best for the data under the exact PDE ([`misfit`]), and how well the data determine them.
 //!
 //! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training.
 //!
@@ -30,6 +32,8 @@
 //! # Ok::<(), bilo::Error>(())
 //! ```
 
+pub mod audit;
+mod closing;
 pub mod data;
 pub mod diagnostic;
 pub mod examine;
@@ -37,15 +41,18 @@ mod finite;
 pub mod identify;
 pub mod level;
 pub mod method;
+pub mod misfit;
 pub mod npy;
 pub mod observer;
 pub mod operator;
+pub mod optimum;
 pub mod outcome;
 pub mod problem;
 mod seeds;
 mod settle;
 pub mod train;
 pub mod twin;
+pub mod uncertainty;
 pub mod verify;
 
 pub use diagnostic::{Error, Result};

@@ -1,13 +1,16 @@
 //! The classical twin: the same problem, read off the same formulas, for the finite-difference
 //! solver. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
 
+mod slopes;
 mod statement;
 
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::problem::{Classical, Equation, Formula, Names, Problem};
 use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
-use bilo_solve::{Resolution, Solution, Solver, Values};
+use bilo_solve::{Resolution, Solution, SolveError, Solver, Values};
+pub use slopes::WithSlopes;
 use statement::Read;
+use std::sync::OnceLock;
 
 /// The classical solver of a problem.
 pub struct Twin {
@@ -23,6 +26,15 @@ pub struct TwinSolution<'a> {
     twin: &'a Twin,
     solution: Solution,
     eta: Vec<f64>,
+    /// Its derivatives by each eta, once they have been asked for.
+    tangents: OnceLock<std::result::Result<Vec<Solution>, SolveError>>,
+}
+
+/// A formula evaluated at points, its tape ready to be run backwards.
+struct Evaluated {
+    leaves: Vec<Leaf>,
+    tape: Tape,
+    scratch: Scratch<f64>,
 }
 
 /// Which coordinate is space and which is time. A problem in time alone is solved along time as a
@@ -43,6 +55,13 @@ impl Axes {
             (&[space], time) => Ok(Self { space, time }),
             _ => Err(unsupported("the classical solver takes one space coordinate", None)),
         }
+    }
+
+    /// Orders of a derivative and columns of points in the solver's order: space, then time.
+    fn along<'c>(self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
+        let along = || std::iter::once(self.space).chain(self.time);
+        let orders = along().map(|axis| usize::from(index.as_slice()[axis])).collect();
+        (orders, along().map(|axis| &columns[axis][..]).collect())
     }
 }
 
@@ -66,9 +85,14 @@ impl Twin {
     }
 
     /// Solves at the variables eta, at the problem's resolution.
-    pub fn solve(&self, eta: &[f64]) -> std::result::Result<TwinSolution<'_>, bilo_solve::SolveError> {
+    pub fn solve(&self, eta: &[f64]) -> std::result::Result<TwinSolution<'_>, SolveError> {
         let solution = self.solver.solve(&Values::parameters(eta), &self.resolution)?;
-        Ok(TwinSolution { twin: self, solution, eta: eta.to_vec() })
+        Ok(TwinSolution { twin: self, solution, eta: eta.to_vec(), tangents: OnceLock::new() })
+    }
+
+    /// The number of a state that is a function of the statement's graph.
+    fn state(&self, function: Function) -> usize {
+        self.functions.iter().position(|f| *f == function).expect("a state")
     }
 
     /// The resolution in words.
@@ -87,33 +111,30 @@ impl TwinSolution<'_> {
     }
 
     fn derivative(&self, state: usize, index: &MultiIndex, columns: &[Vec<f64>]) -> Vec<f64> {
-        let Axes { space, time } = self.twin.axes;
-        let along: Vec<usize> = std::iter::once(space).chain(time).collect();
-        let orders: Vec<usize> = along.iter().map(|&axis| usize::from(index.as_slice()[axis])).collect();
-        let points: Vec<&[f64]> = along.iter().map(|&axis| &columns[axis][..]).collect();
+        let (orders, points) = self.twin.axes.along(index, columns);
         self.solution.sample(state, &orders, &points)
     }
 
     /// A formula of states, coordinates and unknowns at points.
     pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let Evaluated { tape, scratch, .. } = self.evaluate(formula, columns)?;
+        Ok(scratch.output(&tape, 0).to_vec())
+    }
+
+    fn evaluate(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Evaluated> {
         let mut names = self.twin.names.clone();
         let value = names.lower(formula)?;
         let leaves = names.graph.leaves(&[value]);
-        let mut inputs = vec![];
-        for leaf in &leaves {
-            inputs.push(match leaf {
-                Leaf::Derivative(function, index) => {
-                    let state = self.twin.functions.iter().position(|f| f == function).expect("a state");
-                    self.derivative(state, index, columns)
-                }
-                Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
-            });
-        }
+        let column = |leaf: &Leaf| match leaf {
+            Leaf::Derivative(function, index) => self.derivative(self.twin.state(*function), index, columns),
+            Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
+        };
+        let inputs: Vec<Vec<f64>> = leaves.iter().map(column).collect();
         let tape = Tape::compile(&names.graph, &[value], &leaves).expect("all leaves are given");
         let inputs: Vec<_> = inputs.iter().map(|column| Input::Column(column)).collect();
-        let mut scratch = Scratch::<f64>::new();
+        let mut scratch = Scratch::new();
         tape.eval(&inputs, columns[0].len(), &mut scratch);
-        Ok(scratch.output(&tape, 0).to_vec())
+        Ok(Evaluated { leaves, tape, scratch })
     }
 
     fn symbol(&self, symbol: Symbol, columns: &[Vec<f64>]) -> Vec<f64> {
