@@ -11,11 +11,13 @@ use faer::Mat;
 /// Most iterations: ten are many for a problem that has an optimum at all.
 pub const MAX_ITERATIONS: usize = 100;
 
-/// Converged when no unknown moved by more than this, relative to its size.
-const STEP: f64 = 1e-8;
+/// Converged when no unknown moved by more than this, relative to its size: the next step would be
+/// smaller by far.
+const STEP: f64 = 1e-6;
 
-/// Converged when the residuals are orthogonal to every column of the Jacobian up to this cosine.
-const GRADIENT: f64 = 1e-10;
+/// Converged when the residuals are orthogonal to every column of the Jacobian up to this cosine. What is
+/// left to gain is this times the square root of the number of values, in standard deviations.
+const GRADIENT: f64 = 1e-7;
 
 /// Damping at the start, relative to columns of unit length.
 const DAMPING: f64 = 1e-3;

@@ -76,6 +76,11 @@ impl ScalarOutcome {
         problem.unknowns.iter().zip(eta).map(outcome).collect()
     }
 
+    /// The network's standard deviation over the classical one: near 1 if both see the data alike.
+    pub fn sd_ratio(&self) -> Option<f64> {
+        Some(self.sd_network? / self.sd?)
+    }
+
     /// |estimate - truth| / |truth|, or the absolute error where the truth is zero.
     pub fn relative_error(&self) -> Option<f64> {
         self.truth.map(|truth| {
