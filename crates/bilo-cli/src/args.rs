@@ -48,7 +48,8 @@ struct ProblemArgs {
 struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// How to solve the problem
+    /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
+    /// classical solver alone
     #[arg(long, default_value = "bilo", value_parser = method())]
     method: Method,
     /// Seed of everything random: network, noise, random points

@@ -7,8 +7,9 @@ use crate::failure::Failure;
 use crate::folder::PROBLEM;
 use crate::settings;
 use crate::statement::Statement;
-use bilo::Job;
+
 use bilo::problem::{Overrides, Problem};
+use bilo::{Job, Method};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
@@ -171,7 +172,12 @@ fn file_in<'a>(entry: &'a mut Item, place: &[&str]) -> Option<&'a mut Value> {
 /// Adds how to repeat the run above, and the settings in force below.
 fn remarked(text: &str, overrides: &Overrides, problem: &Problem, job: &Job) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let mut above = format!("A run of bilo {version}. Again: bilo run problem.toml --seed {}\n", job.seed);
+    let method = match job.method {
+        Method::Bilo => String::new(),
+        method => format!(" --method {}", method.name()),
+    };
+    let mut above =
+        format!("A run of bilo {version}. Again: bilo run problem.toml --seed {}{method}\n", job.seed);
     let recipe = overrides.recipe.iter().map(|recipe| format!(" --recipe {recipe}"));
     let given: String = recipe.chain(overrides.set.iter().map(|set| format!(" --set {set}"))).collect();
     if !given.is_empty() {

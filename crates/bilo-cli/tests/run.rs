@@ -39,6 +39,11 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "unknowns",
         "states",
         "losses",
+        "data_misfit",
+        "audit",
+        "singular_values",
+        "noise",
+        "warnings",
         "steps",
         "seconds",
         "peak_memory_bytes",
@@ -53,7 +58,18 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     assert_eq!(outcome["stop"], "steps");
     assert_eq!(keys(&outcome["unknowns"]), ["k"]);
     let k = &outcome["unknowns"]["k"];
-    assert_eq!(keys(k), ["kind", "guess", "estimate", "truth", "relative_error"]);
+    let expected = [
+        "kind",
+        "guess",
+        "estimate",
+        "truth",
+        "relative_error",
+        "data_optimal",
+        "sd",
+        "sd_network",
+        "sd_ratio",
+    ];
+    assert_eq!(keys(k), expected);
     assert_eq!((&k["kind"], &k["guess"], &k["truth"]), (&"scalar".into(), &1.0.into(), &2.0.into()));
     let (estimate, error) = (k["estimate"].as_f64().unwrap(), k["relative_error"].as_f64().unwrap());
     // Both are printed to the last digit, so only the rounding of this very expression is left.
@@ -92,7 +108,7 @@ fn the_table_tells_the_result_and_where_the_files_are() {
     let said = place.bilo("run decay.toml --quiet --out results").succeeds();
     assert_eq!(said.stderr, "");
     let first: Vec<&str> = said.stdout.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(first, ["unknown", "guess", "estimate", "truth", "relative", "error"]);
+    assert_eq!(first, ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative", "error"]);
     for part in ["k [1/s]", "Stopped: all steps were taken.", "Files in results:"] {
         assert!(said.stdout.contains(part), "no `{part}` in\n{}", said.stdout);
     }

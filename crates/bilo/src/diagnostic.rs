@@ -41,6 +41,13 @@ impl From<Diagnostic> for Error {
     }
 }
 
+/// The classical solver could not solve where a run needs it to.
+impl From<crate::twin::TwinError> for Error {
+    fn from(error: crate::twin::TwinError) -> Self {
+        Diagnostic::new(error.to_string(), Origin::none()).into()
+    }
+}
+
 /// A text that a user wrote: a problem file, a data file, a command line argument.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {

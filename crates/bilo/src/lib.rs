@@ -9,6 +9,8 @@
 //! 4. [`level`]: the two levels and what each may touch.
 //! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
 //! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
+//! 7. [`audit`], [`optimum`], [`uncertainty`]: whether the operator's gradient is the exact one, which
+//!    unknowns are best for the data under the exact PDE ([`misfit`]), and how well the data determine them.
 //!
 //! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training, and
 //! [`forward`] solves the PDE alone at stated values of the unknowns.
@@ -31,6 +33,8 @@
 //! # Ok::<(), bilo::Error>(())
 //! ```
 
+pub mod audit;
+mod closing;
 pub mod data;
 pub mod diagnostic;
 pub mod examine;
@@ -39,9 +43,11 @@ pub mod forward;
 pub mod identify;
 pub mod level;
 pub mod method;
+pub mod misfit;
 pub mod npy;
 pub mod observer;
 pub mod operator;
+pub mod optimum;
 pub mod outcome;
 pub mod problem;
 mod seeds;
@@ -49,6 +55,7 @@ mod settle;
 pub mod train;
 mod truth;
 pub mod twin;
+pub mod uncertainty;
 pub mod verify;
 
 pub use diagnostic::{Error, Result};

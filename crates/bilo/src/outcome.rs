@@ -1,5 +1,9 @@
 //! What a run returns. Later versions add fields and never rename these.
 
+use crate::audit::Audit;
+use crate::problem::{Problem, Unknown};
+use crate::uncertainty::Noise;
+
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
@@ -47,9 +51,36 @@ pub struct ScalarOutcome {
     pub estimate: f64,
     /// The true value, if known.
     pub truth: Option<f64>,
+    /// The value that is best for the data under the exact PDE; none if the classical twin could
+    /// not find it.
+    pub data_optimal: Option<f64>,
+    /// Standard deviation of the estimate by the classical twin's sensitivities.
+    pub sd: Option<f64>,
+    /// The same by the network's.
+    pub sd_network: Option<f64>,
 }
 
 impl ScalarOutcome {
+    /// The unknowns of a problem at the variables where a run ended.
+    pub(crate) fn all(problem: &Problem, eta: &[f64]) -> Vec<ScalarOutcome> {
+        let outcome = |(unknown, &eta): (&Unknown, &f64)| ScalarOutcome {
+            name: unknown.name.clone(),
+            unit: unknown.unit.clone(),
+            guess: unknown.guess,
+            estimate: unknown.theta_of(eta),
+            truth: unknown.truth,
+            data_optimal: None,
+            sd: None,
+            sd_network: None,
+        };
+        problem.unknowns.iter().zip(eta).map(outcome).collect()
+    }
+
+    /// The network's standard deviation over the classical one: near 1 if both see the data alike.
+    pub fn sd_ratio(&self) -> Option<f64> {
+        Some(self.sd_network? / self.sd?)
+    }
+
     /// |estimate - truth| / |truth|, or the absolute error where the truth is zero.
     pub fn relative_error(&self) -> Option<f64> {
         self.truth.map(|truth| {
@@ -65,8 +96,27 @@ pub struct StateOutcome {
     /// Its name.
     pub name: String,
     /// ||u_NN - u_classical|| / ||u_classical|| with the classical solution at the estimate; none
-    /// if the classical solver failed (see [`Outcome::classical_failure`]).
+    /// if the classical solver failed (see [`Outcome::classical_failure`]) or if there is no network
+    /// to compare with it.
     pub relative_l2_vs_classical: Option<f64>,
+}
+
+impl StateOutcome {
+    /// A state of which there is the classical solution only.
+    pub(crate) fn alone(name: &str) -> StateOutcome {
+        StateOutcome { name: name.to_owned(), relative_l2_vs_classical: None }
+    }
+}
+
+/// Mean of ((value - data)/sigma)² of one observation at the estimate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MisfitOutcome {
+    /// The observation.
+    pub name: String,
+    /// By the network's solution, if there is a network.
+    pub network: Option<f64>,
+    /// By the classical solution, if there is one.
+    pub classical: Option<f64>,
 }
 
 /// Wall-clock seconds.
@@ -123,6 +173,17 @@ pub struct Outcome {
     pub states: Vec<StateOutcome>,
     /// Last value of every loss term by name, in the order of the history.
     pub losses: Vec<(String, f64)>,
+    /// How well both solutions at the estimate fit the data.
+    pub misfits: Vec<MisfitOutcome>,
+    /// BiLO's gradient against the exact one, where both are known.
+    pub audit: Vec<Audit>,
+    /// Singular values of the sensitivities of the observed values to relative changes of the unknowns
+    /// at the estimate, largest first; empty if unknown.
+    pub singular_values: Vec<f64>,
+    /// The noise that the standard deviations are for.
+    pub noise: Vec<Noise>,
+    /// What deserves attention, a sentence each.
+    pub warnings: Vec<String>,
     /// Steps of pre-training taken.
     pub pretrain_steps: usize,
     /// Iterations of the two levels taken.

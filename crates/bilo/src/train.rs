@@ -4,7 +4,7 @@
 use crate::level::{Fit, Lower, Upper};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::outcome::Stop;
-use crate::problem::{Levels, Problem, Schedule, Training, Unknown, WeightOptimiser};
+use crate::problem::{Levels, Problem, Schedule, Training, WeightOptimiser};
 use crate::settle::Settling;
 use bilo_jet::Device;
 use bilo_optim::{Adam, Lbfgs, Optimizer};
@@ -163,7 +163,7 @@ impl Trainer<'_> {
     fn upper_step(&self, eta: &mut [f64], upper: &mut Adam, gradient: &[f64]) {
         upper.step_along(eta, gradient);
         for (eta, unknown) in eta.iter_mut().zip(&self.problem.unknowns) {
-            *eta = project(unknown, *eta);
+            *eta = unknown.project(*eta);
         }
     }
 
@@ -296,14 +296,5 @@ impl Trainer<'_> {
                 0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * share).cos())
             }
         }
-    }
-}
-
-/// The nearest variable whose value lies within the unknown's bounds.
-fn project(unknown: &Unknown, eta: f64) -> f64 {
-    match unknown.bounds {
-        Some((lo, _)) if unknown.theta_of(eta) < lo => unknown.eta_of(lo),
-        Some((_, hi)) if unknown.theta_of(eta) > hi => unknown.eta_of(hi),
-        _ => eta,
     }
 }

@@ -3,6 +3,7 @@
 
 mod law;
 mod pinned;
+mod slopes;
 mod statement;
 
 use crate::diagnostic::{Diagnostic, Error, Result};
@@ -10,7 +11,10 @@ use crate::problem::{Equation, Formula, Names, Problem, divided};
 use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use slopes::Tangents;
+pub use slopes::WithSlopes;
 use statement::Parts;
+use std::sync::OnceLock;
 
 /// The classical solver of a problem.
 pub struct Twin {
@@ -32,6 +36,15 @@ pub struct TwinSolution<'a> {
     twin: &'a Twin,
     solved: Solved<'a>,
     eta: Vec<f64>,
+    /// Its derivatives by each eta, once they have been asked for.
+    tangents: OnceLock<std::result::Result<Tangents, TwinError>>,
+}
+
+/// A formula evaluated at points, its tape ready to be run backwards.
+struct Evaluated {
+    leaves: Vec<Leaf>,
+    tape: Tape,
+    scratch: Scratch<f64>,
 }
 
 enum Solved<'a> {
@@ -70,6 +83,18 @@ impl Axes {
     /// The coordinates in the solver's order: space, then time.
     fn all(&self) -> impl Iterator<Item = usize> {
         self.space.iter().copied().chain(self.time)
+    }
+
+    /// Orders of a derivative and columns of points in the solver's order: space, then time.
+    fn along<'c>(&self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
+        let orders = self.all().map(|axis| usize::from(index.as_slice()[axis])).collect();
+        (orders, self.all().map(|axis| &columns[axis][..]).collect())
+    }
+
+    /// The points (x, t) of a conservation law.
+    fn plane<'c>(&self, columns: &'c [Vec<f64>]) -> impl Iterator<Item = (f64, f64)> + use<'c> {
+        let [x, t] = [self.space[0], self.time.expect("it evolves")];
+        columns[x].iter().copied().zip(columns[t].iter().copied())
     }
 }
 
@@ -111,7 +136,12 @@ impl Twin {
                 Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
             }
         };
-        Ok(TwinSolution { twin: self, solved, eta: eta.to_vec() })
+        Ok(TwinSolution { twin: self, solved, eta: eta.to_vec(), tangents: OnceLock::new() })
+    }
+
+    /// The number of a state that is a function of the statement's graph.
+    fn state(&self, function: Function) -> usize {
+        self.functions.iter().position(|f| *f == function).expect("a state")
     }
 
     /// The scheme's name in a problem file.
@@ -153,9 +183,7 @@ impl TwinSolution<'_> {
                 self.derivative(solution, state, &MultiIndex::zero(columns.len()), columns)
             }
             Solved::Godunov(run) => {
-                let [x, t] = [self.twin.axes.space[0], self.twin.axes.time.expect("it evolves")];
-                let points: Vec<(f64, f64)> =
-                    columns[x].iter().copied().zip(columns[t].iter().copied()).collect();
+                let points: Vec<(f64, f64)> = self.twin.axes.plane(columns).collect();
                 run.evolution.sample(&points)
             }
         }
@@ -168,15 +196,18 @@ impl TwinSolution<'_> {
         index: &MultiIndex,
         columns: &[Vec<f64>],
     ) -> Vec<f64> {
-        let axes = &self.twin.axes;
-        let orders: Vec<usize> = axes.all().map(|axis| usize::from(index.as_slice()[axis])).collect();
-        let points: Vec<&[f64]> = axes.all().map(|axis| &columns[axis][..]).collect();
+        let (orders, points) = self.twin.axes.along(index, columns);
         solution.sample(state, &orders, &points)
     }
 
     /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's
     /// scheme are an error: it may jump.
     pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let Evaluated { tape, scratch, .. } = self.evaluate(formula, columns)?;
+        Ok(scratch.output(&tape, 0).to_vec())
+    }
+
+    fn evaluate(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Evaluated> {
         let mut names = self.twin.names.clone();
         let value = names.lower(formula)?;
         let leaves = names.graph.leaves(&[value]);
@@ -185,7 +216,7 @@ impl TwinSolution<'_> {
             inputs.push(match leaf {
                 Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
                 Leaf::Derivative(function, index) => {
-                    let state = self.twin.functions.iter().position(|f| f == function).expect("a state");
+                    let state = self.twin.state(*function);
                     match &self.solved {
                         Solved::Central(solution) => self.derivative(solution, state, index, columns),
                         Solved::Godunov(_) if index.order() == 0 => self.state(state, columns),
@@ -196,9 +227,9 @@ impl TwinSolution<'_> {
         }
         let tape = Tape::compile(&names.graph, &[value], &leaves).expect("all leaves are given");
         let inputs: Vec<_> = inputs.iter().map(|column| Input::Column(column)).collect();
-        let mut scratch = Scratch::<f64>::new();
+        let mut scratch = Scratch::new();
         tape.eval(&inputs, columns[0].len(), &mut scratch);
-        Ok(scratch.output(&tape, 0).to_vec())
+        Ok(Evaluated { leaves, tape, scratch })
     }
 
     fn symbol(&self, symbol: Symbol, columns: &[Vec<f64>]) -> Vec<f64> {

@@ -4,9 +4,9 @@
 use crate::diagnostic::Result;
 use crate::operator::{LocalOperator, program_error};
 use crate::outcome::{Field, Fields, StateOutcome};
-use crate::problem::{Layout, Points, Problem};
+use crate::problem::{Layout, Points, Problem, State};
 use crate::train::Point;
-use crate::twin::Twin;
+use crate::twin::TwinSolution;
 use bilo_expr::Expr;
 use bilo_jet::{Device, FieldProgram, PointSource};
 
@@ -29,30 +29,36 @@ pub struct Verdict {
     pub classical_failure: Option<String>,
 }
 
-/// Evaluates the network on a grid and compares it with the classical solution at the estimate.
+/// Evaluates the network on a grid and compares it with the classical solution at the estimate, if there
+/// is one.
 pub fn verify(
     problem: &Problem,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &Point,
+    classical: std::result::Result<&TwinSolution<'_>, String>,
 ) -> Result<Verdict> {
     let grid = report_grid(problem)?;
-    let nodes = report_nodes(problem);
-    let axes = problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(nodes))).collect();
-    let mut fields = Fields { axes, arrays: network_fields(problem, operator, device, point, &grid)? };
-    let classical = classical_states(problem, point, &grid);
+    let mut arrays = network_fields(problem, operator, device, point, &grid)?;
+    let classical = classical.map(|solution| states_on_grid(problem, solution, &grid));
     let mut states = vec![];
     for (number, state) in problem.states.iter().enumerate() {
-        let mut agreement = None;
-        if let Ok(solution) = &classical {
-            agreement = Some(relative_l2(&fields.arrays[number].values, &solution[number]));
-            fields
-                .arrays
-                .push(Field { name: format!("{}_classical", state.name), values: solution[number].clone() });
-        }
+        let distance = |states: &Vec<Field>| relative_l2(&arrays[number].values, &states[number].values);
+        let agreement = classical.as_ref().ok().map(distance);
         states.push(StateOutcome { name: state.name.clone(), relative_l2_vs_classical: agreement });
     }
-    Ok(Verdict { states, fields, classical_failure: classical.err() })
+    let failure = classical.map(|classical| arrays.extend(classical)).err();
+    Ok(Verdict { states, fields: Fields { axes: report_axes(problem), arrays }, classical_failure: failure })
+}
+
+/// The classical solution on the same grid, for a method without a network.
+pub(crate) fn classical_fields(problem: &Problem, solution: &TwinSolution<'_>) -> Result<Fields> {
+    let arrays = states_on_grid(problem, solution, &report_grid(problem)?);
+    Ok(Fields { axes: report_axes(problem), arrays })
+}
+
+fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
+    problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(report_nodes(problem)))).collect()
 }
 
 fn report_grid(problem: &Problem) -> Result<PointSource> {
@@ -84,15 +90,13 @@ fn network_fields(
     Ok(names.into_iter().zip(values).map(|(name, values)| Field { name, values }).collect())
 }
 
-fn classical_states(
-    problem: &Problem,
-    point: &Point,
-    grid: &PointSource,
-) -> std::result::Result<Vec<Vec<f64>>, String> {
-    let twin = Twin::new(problem).map_err(|error| error.headline())?;
-    let solution = twin.solve(&point.eta).map_err(|error| error.to_string())?;
+fn states_on_grid(problem: &Problem, solution: &TwinSolution<'_>, grid: &PointSource) -> Vec<Field> {
     let columns = grid.columns(0..grid.len());
-    Ok((0..problem.states.len()).map(|state| solution.state(state, &columns)).collect())
+    let field = |(number, state): (usize, &State)| Field {
+        name: format!("{}_classical", state.name),
+        values: solution.state(number, &columns),
+    };
+    problem.states.iter().enumerate().map(field).collect()
 }
 
 /// ||a - b|| / ||b||.

@@ -1,6 +1,8 @@
 //! An outcome for tests.
 
-use bilo::outcome::{Field, Fields, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use bilo::audit::Audit;
+use bilo::outcome::{Field, Fields, MisfitOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use bilo::uncertainty::{Noise, NoiseSource};
 
 /// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
 pub(crate) fn outcome() -> Outcome {
@@ -10,6 +12,15 @@ pub(crate) fn outcome() -> Outcome {
         guess,
         estimate,
         truth,
+        data_optimal: None,
+        sd: None,
+        sd_network: None,
+    };
+    let known = ScalarOutcome {
+        data_optimal: Some(2.01),
+        sd: Some(0.04),
+        sd_network: Some(0.05),
+        ..unknown("k", Some("cm^2/s"), 1.0, 2.02, Some(2.0))
     };
     Outcome {
         problem: "rod".into(),
@@ -19,12 +30,17 @@ pub(crate) fn outcome() -> Outcome {
         device: "cpu".into(),
         precision: "f32".into(),
         stop: Stop::Steps,
-        unknowns: vec![
-            unknown("k", Some("cm^2/s"), 1.0, 2.02, Some(2.0)),
-            unknown("a", None, 0.1, 0.25, None),
-        ],
+        unknowns: vec![known, unknown("a", None, 0.1, 0.25, None)],
         states: vec![StateOutcome { name: "u".into(), relative_l2_vs_classical: Some(1e-3) }],
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
+        misfits: vec![MisfitOutcome { name: "ends".into(), network: Some(2e-4), classical: Some(3e-4) }],
+        audit: vec![
+            Audit { at: "guess", cosine: 0.995, relative_error: 0.02, below_noise: false },
+            Audit { at: "estimate", cosine: -0.25, relative_error: 1.5, below_noise: true },
+        ],
+        singular_values: vec![4.0, 0.5],
+        noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: 0.01 }],
+        warnings: vec![],
         pretrain_steps: 10,
         train_steps: 20,
         seconds: Seconds { total: 3.5, pretrain: 1.0, train: 2.0, per_step: 0.1 },

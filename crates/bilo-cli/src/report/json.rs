@@ -1,5 +1,6 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
+use bilo::audit::Audit;
 use bilo::outcome::{Outcome, ScalarOutcome, Stop};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +19,15 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             (&state.name, json!({ "relative_l2_vs_classical": state.relative_l2_vs_classical }))
         }),
         "losses": map(&outcome.losses, |(name, loss)| (name, json!(loss))),
+        "data_misfit": map(&outcome.misfits, |misfit| {
+            (&misfit.name, json!({ "network": misfit.network, "classical": misfit.classical }))
+        }),
+        "audit": outcome.audit.iter().map(audit).collect::<Vec<_>>(),
+        "singular_values": outcome.singular_values,
+        "noise": map(&outcome.noise, |noise| {
+            (&noise.observation, json!({ "source": noise.source.name(), "sd": noise.sd }))
+        }),
+        "warnings": outcome.warnings,
         "steps": { "pretrain": outcome.pretrain_steps, "train": outcome.train_steps },
         "seconds": {
             "total": outcome.seconds.total,
@@ -39,6 +49,19 @@ fn scalar(unknown: &ScalarOutcome) -> Value {
         "estimate": unknown.estimate,
         "truth": unknown.truth,
         "relative_error": unknown.relative_error(),
+        "data_optimal": unknown.data_optimal,
+        "sd": unknown.sd,
+        "sd_network": unknown.sd_network,
+        "sd_ratio": unknown.sd_ratio(),
+    })
+}
+
+fn audit(audit: &Audit) -> Value {
+    json!({
+        "at": audit.at,
+        "cosine": audit.cosine,
+        "relative_error": audit.relative_error,
+        "below_noise": audit.below_noise,
     })
 }
 
@@ -77,14 +100,22 @@ mod tests {
       "guess": 1.0,
       "estimate": 2.02,
       "truth": 2.0,
-      "relative_error": 0.010000000000000009
+      "relative_error": 0.010000000000000009,
+      "data_optimal": 2.01,
+      "sd": 0.04,
+      "sd_network": 0.05,
+      "sd_ratio": 1.25
     },
     "a": {
       "kind": "scalar",
       "guess": 0.1,
       "estimate": 0.25,
       "truth": null,
-      "relative_error": null
+      "relative_error": null,
+      "data_optimal": null,
+      "sd": null,
+      "sd_network": null,
+      "sd_ratio": null
     }
   },
   "states": {
@@ -96,6 +127,37 @@ mod tests {
     "residual": 0.0001,
     "data": null
   },
+  "data_misfit": {
+    "ends": {
+      "network": 0.0002,
+      "classical": 0.0003
+    }
+  },
+  "audit": [
+    {
+      "at": "guess",
+      "cosine": 0.995,
+      "relative_error": 0.02,
+      "below_noise": false
+    },
+    {
+      "at": "estimate",
+      "cosine": -0.25,
+      "relative_error": 1.5,
+      "below_noise": true
+    }
+  ],
+  "singular_values": [
+    4.0,
+    0.5
+  ],
+  "noise": {
+    "ends": {
+      "source": "stated",
+      "sd": 0.01
+    }
+  },
+  "warnings": [],
   "steps": {
     "pretrain": 10,
     "train": 20

@@ -4,10 +4,14 @@ use super::number::{duration, significant};
 use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM};
 use bilo::observer::Phase;
 use bilo::outcome::{Outcome, ScalarOutcome, Stop};
+use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
 
-const HEADING: [&str; 5] = ["unknown", "guess", "estimate", "truth", "relative error"];
+const COLUMNS: usize = 7;
+
+const HEADING: [&str; COLUMNS] =
+    ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
 
 /// From this relative difference on, the network is no solution of the PDE at the estimate. What a
 /// trained network leaves is ten times smaller or less.
@@ -18,6 +22,10 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
     let mut text = unknowns(&outcome.unknowns);
     text.push('\n');
     text += &states(outcome);
+    text += &classical(outcome);
+    for warning in &outcome.warnings {
+        let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));
+    }
     let _ = writeln!(text, "Stopped: {}.", stop(&outcome.stop, phase));
     let _ = writeln!(text, "{}", effort(outcome, peak_memory));
     let _ = writeln!(text, "Files in {}: {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}", out.display());
@@ -26,10 +34,10 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
 
 /// Names to the left, numbers to the right.
 fn unknowns(unknowns: &[ScalarOutcome]) -> String {
-    let rows: Vec<[String; 5]> =
+    let rows: Vec<[String; COLUMNS]> =
         [HEADING.map(String::from)].into_iter().chain(unknowns.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
     let mut text = String::new();
     for row in &rows {
         let mut line = format!("{:1$}", row[0], widths[0]);
@@ -41,7 +49,7 @@ fn unknowns(unknowns: &[ScalarOutcome]) -> String {
     text
 }
 
-fn row(unknown: &ScalarOutcome) -> [String; 5] {
+fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
     let name = match &unknown.unit {
         Some(unit) => format!("{} [{unit}]", unknown.name),
         None => unknown.name.clone(),
@@ -55,6 +63,8 @@ fn row(unknown: &ScalarOutcome) -> [String; 5] {
         name,
         significant(unknown.guess),
         significant(unknown.estimate),
+        optional(unknown.sd, |sd| format!("{sd:.1e}")),
+        optional(unknown.data_optimal, significant),
         optional(unknown.truth, significant),
         optional(unknown.relative_error(), error),
     ]
@@ -75,6 +85,38 @@ fn states(outcome: &Outcome) -> String {
     if let Some(failure) = &outcome.classical_failure {
         let failure = failure.trim_end_matches('.');
         let _ = writeln!(text, "No classical solution at the estimate to compare with: {failure}.");
+    }
+    text
+}
+
+/// What the classical solution says of data, gradients and error bars.
+fn classical(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for misfit in &outcome.misfits {
+        let of = |solution: &str, value: Option<f64>| value.map(|value| format!("{value:.3e} {solution}"));
+        let both = [of("by the network", misfit.network), of("by the classical solution", misfit.classical)];
+        let both: Vec<String> = both.into_iter().flatten().collect();
+        let _ = writeln!(text, "{}: data loss at the estimate {}.", misfit.name, both.join(", "));
+    }
+    for audit in &outcome.audit {
+        let (at, cosine, error) = (audit.at, audit.cosine, audit.relative_error);
+        let noise = if audit.below_noise { " (below the noise of the operator: no verdict)" } else { "" };
+        let _ = writeln!(
+            text,
+            "Gradient at the {at} against the classical one: cosine {cosine:.4}, relative error {error:.1e}{noise}."
+        );
+    }
+    let noise = outcome.noise.iter().map(|noise| {
+        let source = match noise.source {
+            NoiseSource::Sigma => "as its sigma says",
+            NoiseSource::Stated => "as stated",
+            NoiseSource::Residuals => "from the residuals",
+        };
+        format!("{:.2e} in {} ({source})", noise.sd, noise.observation)
+    });
+    let noise: Vec<String> = noise.collect();
+    if !noise.is_empty() {
+        let _ = writeln!(text, "± is one standard deviation with noise {}.", noise.join(", "));
     }
     text
 }
@@ -134,7 +176,11 @@ fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         _ => format!(" ({} a step)", duration(outcome.seconds.per_step)),
     };
     let memory = peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", bytes as f64 / 1e6));
-    format!("{pretrain} {steps} of pre-training and {train} of both levels in {total}{per_step}{memory}.")
+    let done = match outcome.method.as_str() {
+        "adjoint" => format!("{train} {}", if train == 1 { "iteration" } else { "iterations" }),
+        _ => format!("{pretrain} {steps} of pre-training and {train} of both levels"),
+    };
+    format!("{done} in {total}{per_step}{memory}.")
 }
 
 #[cfg(test)]
@@ -145,11 +191,15 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_units_and_files_are_shown() {
         let expected = "\
-unknown     guess  estimate  truth  relative error
-k [cm^2/s]      1      2.02      2         1.00e-2
-a             0.1      0.25      -               -
+unknown     guess  estimate       ±  data-optimal  truth  relative error
+k [cm^2/s]      1      2.02  4.0e-2          2.01      2         1.00e-2
+a             0.1      0.25       -             -      -               -
 
 u: network and classical solution at the estimate differ by 1.00e-3 (relative L2).
+ends: data loss at the estimate 2.000e-4 by the network, 3.000e-4 by the classical solution.
+Gradient at the guess against the classical one: cosine 0.9950, relative error 2.0e-2.
+Gradient at the estimate against the classical one: cosine -0.2500, relative error 1.5e0 (below the noise of the operator: no verdict).
+± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
 Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
@@ -158,6 +208,21 @@ Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
             render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),
             expected
         );
+    }
+
+    #[test]
+    fn warnings_are_told() {
+        let mut outcome = example::outcome();
+        outcome.warnings = vec!["the data hardly see the combination +0.71 k -0.71 a".into()];
+        let text = render(&outcome, Phase::Train, None, Path::new("out"));
+        assert!(text.contains("WARNING: the data hardly see the combination +0.71 k -0.71 a.\n"), "{text}");
+    }
+
+    #[test]
+    fn the_adjoint_method_counts_iterations() {
+        let mut outcome = example::outcome();
+        (outcome.method, outcome.pretrain_steps, outcome.train_steps) = ("adjoint".into(), 0, 6);
+        assert_eq!(effort(&outcome, None), "6 iterations in 3.5 s (100.0 ms a step).");
     }
 
     #[test]

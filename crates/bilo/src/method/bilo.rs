@@ -1,9 +1,11 @@
 //! BiLO: pre-train the local operator at the guess, then move both levels.
 
 use super::Job;
+use crate::closing::Inspector;
 use crate::data::observed_tables;
 use crate::diagnostic::Result;
 use crate::level::{Fit, Lower, Upper};
+use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
 use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
@@ -24,8 +26,11 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let mut operator = LocalOperator::new(problem, job.seed)?;
     let tables = observed_tables(problem, job.seed)?;
     let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
-    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables)?;
-    let fit = load_start(problem, job.seed, &mut operator, device.as_mut(), observer)?;
+    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables.clone())?;
+    let twin = Twin::new(problem).map_err(|error| error.headline());
+    let fit = load_start(problem, &twin, job.seed, &mut operator, device.as_mut(), observer)?;
+    let data = DataLoss::new(problem, &tables);
+    let inspector = Inspector { data, twin: twin.as_ref().map_err(Clone::clone), upper: &upper };
 
     let mut loss_names = [lower.names(), upper.names()].concat();
     loss_names.extend(fit.iter().flat_map(|fit| fit.names().to_vec()));
@@ -46,13 +51,16 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         began,
     };
     let pretrained = trainer.pretrain(&mut point);
+    let at_guess = inspector.audit_guess(&point, &mut operator, trainer.device)?;
     let trained = match pretrained.stop {
         Stop::Steps => trainer.train(&mut point),
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
     };
-    let verdict = verify(problem, &mut operator, device.as_mut(), &point)?;
+    let visit = inspector.visit(&point);
+    let classical = visit.as_ref().map(|visit| &visit.solution).map_err(Clone::clone);
+    let verdict = verify(problem, &mut operator, device.as_mut(), &point, classical)?;
     let train_steps = trained.steps;
-    Ok(Outcome {
+    let mut outcome = Outcome {
         problem: problem.name.clone(),
         method: job.method.name().to_owned(),
         recipe: problem.training.recipe.name().to_owned(),
@@ -60,9 +68,14 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         device: device.description(),
         precision: device.precision().name().to_owned(),
         stop: trained.stop,
-        unknowns: scalar_outcomes(problem, &point),
+        unknowns: ScalarOutcome::all(problem, &point.eta),
         states: verdict.states,
         losses: loss_names.into_iter().zip(trained.losses).collect(),
+        misfits: vec![],
+        audit: vec![],
+        singular_values: vec![],
+        noise: vec![],
+        warnings: vec![],
         pretrain_steps: pretrained.steps,
         train_steps,
         seconds: Seconds {
@@ -73,13 +86,24 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         },
         fields: verdict.fields,
         classical_failure: verdict.classical_failure,
-    })
+    };
+    match at_guess {
+        Ok(audit) => {
+            outcome.warnings.extend(audit.warning());
+            outcome.audit.push(audit);
+        }
+        Err(reason) => outcome.warnings.push(format!("no audit at the guess: {reason}")),
+    }
+    inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
+    outcome.seconds.total = began.elapsed().as_secs_f64();
+    Ok(outcome)
 }
 
 /// u_0, the classical solution at the guess, at points of the PDE; none if
 /// pre-training is not asked to fit it or the classical solver cannot.
 fn load_start(
     problem: &Problem,
+    twin: &std::result::Result<Twin, String>,
     seed: u64,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
@@ -89,9 +113,9 @@ fn load_start(
         return Ok(None);
     }
     let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
-    let twin = match Twin::new(problem) {
+    let twin = match twin {
         Ok(twin) => twin,
-        Err(error) => return Ok(skip_start(observer, &error.headline())),
+        Err(reason) => return Ok(skip_start(observer, reason)),
     };
     let solution = match twin.solve(&guess) {
         Ok(solution) => solution,
@@ -132,17 +156,6 @@ fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
 fn skip_start(observer: &mut dyn Observer, reason: &str) -> Option<Fit> {
     observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
     None
-}
-
-fn scalar_outcomes(problem: &Problem, point: &Point) -> Vec<ScalarOutcome> {
-    let outcome = |(unknown, &eta): (&crate::problem::Unknown, &f64)| ScalarOutcome {
-        name: unknown.name.clone(),
-        unit: unknown.unit.clone(),
-        guess: unknown.guess,
-        estimate: unknown.theta_of(eta),
-        truth: unknown.truth,
-    };
-    problem.unknowns.iter().zip(&point.eta).map(outcome).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Methods that solve an inverse problem, one file each.
 
+mod adjoint;
 mod bilo;
 
 use crate::diagnostic::Result;
@@ -14,18 +15,21 @@ pub enum Method {
     /// Bilevel local operator learning.
     #[default]
     Bilo,
+    /// The minimum of the same data loss under the exact PDE, by the classical twin.
+    Adjoint,
 }
 
 impl Method {
     /// The names of all methods.
     pub fn names() -> &'static [&'static str] {
-        &["bilo"]
+        &["bilo", "adjoint"]
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Method::Bilo => "bilo",
+            Method::Adjoint => "adjoint",
         }
     }
 }
@@ -36,6 +40,7 @@ impl FromStr for Method {
     fn from_str(name: &str) -> std::result::Result<Self, String> {
         match name {
             "bilo" => Ok(Method::Bilo),
+            "adjoint" => Ok(Method::Adjoint),
             _ => Err(format!("there is no method `{name}`; the methods are: {}", Method::names().join(", "))),
         }
     }
@@ -56,5 +61,6 @@ pub struct Job {
 pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     match job.method {
         Method::Bilo => bilo::run(problem, job, observer),
+        Method::Adjoint => adjoint::run(problem, job, observer),
     }
 }

@@ -96,6 +96,23 @@ impl Unknown {
         }
     }
 
+    /// d theta / d eta at a variable eta.
+    pub fn theta_slope(&self, eta: f64) -> f64 {
+        match self.transform {
+            Transform::Identity => self.scale,
+            Transform::Log => self.theta_of(eta),
+        }
+    }
+
+    /// The nearest variable whose value lies within the unknown's bounds.
+    pub fn project(&self, eta: f64) -> f64 {
+        match self.bounds {
+            Some((lo, _)) if self.theta_of(eta) < lo => self.eta_of(lo),
+            Some((_, hi)) if self.theta_of(eta) > hi => self.eta_of(hi),
+            _ => eta,
+        }
+    }
+
     fn theta_expr(&self, eta: Symbol, graph: &mut Graph) -> Expr {
         let eta = graph.leaf(eta);
         let scale = graph.constant(self.scale);

@@ -1,0 +1,125 @@
+//! The audit of a local operator: whether the gradient that moved the unknowns is the one of the exact
+//! PDE. BiLO is right if its operator knows how the solution moves with the unknowns, and nothing
+//! in its own losses proves that.
+
+use crate::diagnostic::Result;
+use crate::misfit::DataLoss;
+use crate::operator::{LocalOperator, program_error};
+use crate::problem::Table;
+use crate::train::Point;
+use crate::twin::WithSlopes;
+use bilo_expr::Expr;
+use bilo_jet::{Column, Device, FieldProgram, PointSource};
+
+/// Smallest cosine of an operator that can be trusted.
+const COSINE: f64 = 0.9;
+
+/// Largest relative error of a gradient that can be trusted: about the sine of that angle, for problems
+/// with one unknown, whose cosine is a sign.
+const RELATIVE_ERROR: f64 = 0.5;
+
+/// A network whose values are further than this from the classical ones, relative to them, is no solution,
+/// and a small gradient is no excuse for it.
+const NEAR: f64 = 0.05;
+
+/// d L_data/d eta at fixed W against the derivative under the exact PDE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Audit {
+    /// Where: `"guess"` (after pre-training) or `"estimate"`.
+    pub at: &'static str,
+    /// Cosine of the angle between the two gradients.
+    pub cosine: f64,
+    /// |network - classical| / |classical|.
+    pub relative_error: f64,
+    /// Whether the classical gradient is smaller than what the (small) distance of the network's values
+    /// from the classical ones can make: then its direction says nothing about the operator.
+    pub below_noise: bool,
+}
+
+impl Audit {
+    /// Compares the gradient of the upper level with the one of the classical solution.
+    pub fn new(
+        at: &'static str,
+        data: &DataLoss<'_>,
+        gradient: &[f64],
+        network: &[WithSlopes],
+        classical: &[WithSlopes],
+    ) -> Self {
+        let residuals = |observed: &[WithSlopes]| data.residuals(&values(observed));
+        let (theirs, ours, columns) = (residuals(network), residuals(classical), data.jacobian(classical));
+        let exact: Vec<f64> = columns.iter().map(|column| 2.0 * dot(column, &ours)).collect();
+        // |2 J^T (rho_network - rho_classical)|, entry by entry, is at most this.
+        let distance = norm(&difference(&theirs, &ours));
+        let noise: Vec<f64> = columns.iter().map(|column| 2.0 * norm(column) * distance).collect();
+        let size = norm(&exact);
+        Self {
+            at,
+            cosine: dot(gradient, &exact) / (norm(gradient) * size),
+            relative_error: norm(&difference(gradient, &exact)) / size,
+            below_noise: size <= norm(&noise) && distance <= NEAR * norm(&weighted_values(data, classical)),
+        }
+    }
+
+    /// A sentence if the operator is not to be trusted.
+    pub fn warning(&self) -> Option<String> {
+        // What is not a number is not fine either.
+        let fine = self.cosine >= COSINE && self.relative_error <= RELATIVE_ERROR;
+        if fine || self.below_noise {
+            return None;
+        }
+        Some(format!(
+            "the network does not know how the solution moves with the unknowns: at the {} its gradient has \
+             cosine {:.3} and relative error {:.1e} against the classical one, so do not trust the unknowns; \
+             try more pre-training (train.pretrain-steps) or a larger train.rgrad-weight",
+            self.at, self.cosine, self.relative_error
+        ))
+    }
+}
+
+/// The observed quantities by the network, with their derivatives by eta at fixed W.
+pub fn network_observed(
+    data: &DataLoss<'_>,
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    point: &Point,
+) -> Result<Vec<WithSlopes>> {
+    let mut all = vec![];
+    for (number, (observation, table)) in data.problem().observations.iter().zip(data.tables()).enumerate() {
+        let (value, eta) = (operator.observed[number], operator.names.eta.clone());
+        let graph = &mut operator.names.graph;
+        let slopes = eta.iter().map(|&eta| graph.diff(value, eta));
+        let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
+        let program = FieldProgram::new(graph, &operator.operator, &expressions)
+            .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
+        let mut columns = device.evaluate(&program, points(table), &point.weights, &point.eta);
+        let slopes = columns.split_off(1);
+        all.push(WithSlopes { values: columns.swap_remove(0), slopes });
+    }
+    Ok(all)
+}
+
+/// The values alone.
+pub(crate) fn values(observed: &[WithSlopes]) -> Vec<Vec<f64>> {
+    observed.iter().map(|observed| observed.values.clone()).collect()
+}
+
+fn weighted_values(data: &DataLoss<'_>, observed: &[WithSlopes]) -> Vec<f64> {
+    let values = observed.iter().flat_map(|observed| &observed.values);
+    values.zip(data.root_weights()).map(|(value, root)| value * root).collect()
+}
+
+fn points(table: &Table) -> PointSource {
+    PointSource::new(table.coordinates.iter().cloned().map(Column::stored).collect(), table.values.len())
+}
+
+fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}

@@ -1,0 +1,133 @@
+//! The end of a run: what the classical twin says of the result. The misfit of both solutions, the
+//! audit of the operator, the data-optimal unknowns and the error bars.
+
+use crate::audit::{Audit, network_observed, values};
+use crate::diagnostic::Result;
+use crate::level::Upper;
+use crate::misfit::{DataLoss, TwinLoss, Visit};
+use crate::operator::LocalOperator;
+use crate::optimum::minimise;
+use crate::outcome::{MisfitOutcome, Outcome, Stop};
+use crate::train::Point;
+use crate::twin::{Twin, WithSlopes};
+use crate::uncertainty::Uncertainty;
+use bilo_jet::Device;
+
+/// Holds the network against the twin.
+pub(crate) struct Inspector<'a> {
+    /// The data loss.
+    pub(crate) data: DataLoss<'a>,
+    /// The twin, or why there is none.
+    pub(crate) twin: std::result::Result<&'a Twin, String>,
+    /// The upper level that moved the unknowns.
+    pub(crate) upper: &'a Upper,
+}
+
+impl<'a> Inspector<'a> {
+    /// The classical solution at a point, or why there is none.
+    pub(crate) fn visit(&self, point: &Point) -> std::result::Result<Visit<'a>, String> {
+        let loss = TwinLoss { data: self.data, twin: self.twin.clone()? };
+        loss.visit(&point.eta).map_err(|error| error.headline())
+    }
+
+    /// The gradient of the upper level at a point against the one by the twin.
+    pub(crate) fn audit(
+        &self,
+        at: &'static str,
+        point: &Point,
+        network: &[WithSlopes],
+        device: &mut dyn Device,
+        visit: &Visit<'_>,
+    ) -> std::result::Result<Audit, String> {
+        let classical = self.slopes(visit)?;
+        let (_, gradient) = self.upper.loss(device, &point.weights, &point.eta);
+        Ok(Audit::new(at, &self.data, &gradient, network, &classical))
+    }
+
+    fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {
+        let loss = TwinLoss { data: self.data, twin: self.twin.clone()? };
+        loss.slopes(visit).map_err(|error| error.headline())
+    }
+
+    /// The audit at the guess, after pre-training; the reason if the twin cannot solve there.
+    pub(crate) fn audit_guess(
+        &self,
+        point: &Point,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<std::result::Result<Audit, String>> {
+        let network = network_observed(&self.data, operator, device, point)?;
+        Ok(self.visit(point).and_then(|visit| self.audit("guess", point, &network, device, &visit)))
+    }
+
+    /// Writes what the network says of the data at the estimate into the outcome, and, if there is
+    /// a classical solution there, what that one says.
+    pub(crate) fn close(
+        &self,
+        outcome: &mut Outcome,
+        point: &Point,
+        visit: Option<Visit<'a>>,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<()> {
+        let network = network_observed(&self.data, operator, device, point)?;
+        let terms = self.data.terms(&values(&network));
+        outcome.misfits = misfits(&self.data, Some(&terms), visit.as_ref().map(|visit| &visit.terms[..]));
+        if let Some(found) = Uncertainty::new(&self.data, &network, &point.eta) {
+            let unknowns = outcome.unknowns.iter_mut().zip(&found.sd);
+            unknowns.for_each(|(unknown, sd)| unknown.sd_network = Some(*sd));
+        }
+        let Some(visit) = visit else { return Ok(()) };
+        match self.audit("estimate", point, &network, device, &visit) {
+            Ok(audit) => outcome.audit.push(audit),
+            Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
+        }
+        let classical = self.slopes(&visit).ok();
+        let found = classical.and_then(|classical| Uncertainty::new(&self.data, &classical, &point.eta));
+        error_bars(outcome, found);
+        self.data_optimal(outcome, visit);
+        Ok(())
+    }
+
+    /// The minimum of the data loss under the exact PDE next to the estimate.
+    fn data_optimal(&self, outcome: &mut Outcome, visit: Visit<'a>) {
+        let Ok(twin) = self.twin else { return };
+        let reason = match minimise(&TwinLoss { data: self.data, twin }, visit, &mut |_| None) {
+            Ok(optimum) if optimum.stop == Stop::Converged => {
+                let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.eta);
+                let found = outcome.unknowns.iter_mut().zip(eta);
+                found.for_each(|(out, (unknown, &eta))| out.data_optimal = Some(unknown.theta_of(eta)));
+                return;
+            }
+            Ok(_) => "the search did not converge".to_owned(),
+            Err(error) => error.headline(),
+        };
+        outcome.warnings.push(format!("no data-optimal unknowns: {reason}"));
+    }
+}
+
+/// The terms of the data loss by observation.
+pub(crate) fn misfits(
+    data: &DataLoss<'_>,
+    network: Option<&[f64]>,
+    classical: Option<&[f64]>,
+) -> Vec<MisfitOutcome> {
+    let misfit = |(number, observation): (usize, &crate::problem::Observation)| MisfitOutcome {
+        name: observation.name.clone(),
+        network: network.map(|terms| terms[number]),
+        classical: classical.map(|terms| terms[number]),
+    };
+    data.problem().observations.iter().enumerate().map(misfit).collect()
+}
+
+/// Writes the standard deviations by the twin and what goes with them into the outcome.
+pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
+    let Some(found) = found else {
+        outcome.warnings.push("no error bars: the sensitivities are not finite".to_owned());
+        return;
+    };
+    outcome.unknowns.iter_mut().zip(found.sd).for_each(|(unknown, sd)| unknown.sd = Some(sd));
+    outcome.singular_values = found.singular_values;
+    outcome.noise = found.noise;
+    outcome.warnings.extend(found.warning);
+}

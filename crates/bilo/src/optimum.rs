@@ -1,0 +1,209 @@
+//! The data-optimal unknowns: the minimum of the data loss under the exact PDE, by Gauss-Newton with
+//! Levenberg's damping and tangents of the classical twin.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::misfit::{TwinLoss, Visit};
+use crate::outcome::Stop;
+use crate::problem::Unknown;
+use crate::twin::WithSlopes;
+use faer::Mat;
+
+/// Most iterations: ten are many for a problem that has an optimum at all.
+pub const MAX_ITERATIONS: usize = 100;
+
+/// Converged when no unknown moved by more than this, relative to its size: the next step would be
+/// smaller by far.
+const STEP: f64 = 1e-6;
+
+/// Converged when the residuals are orthogonal to every column of the Jacobian up to this cosine. What is
+/// left to gain is this times the square root of the number of values, in standard deviations.
+const GRADIENT: f64 = 1e-7;
+
+/// Damping at the start, relative to columns of unit length.
+const DAMPING: f64 = 1e-3;
+
+/// Where an iteration stands.
+pub struct Iterate<'a> {
+    /// Its number, from 1.
+    pub step: usize,
+    /// The unknowns' variables before it.
+    pub eta: &'a [f64],
+    /// The terms of the data loss before it.
+    pub terms: &'a [f64],
+}
+
+/// Where the minimisation ended.
+pub struct Optimum<'a> {
+    /// The solution there.
+    pub visit: Visit<'a>,
+    /// The observed quantities with their derivatives by eta.
+    pub observed: Vec<WithSlopes>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Iterations taken.
+    pub steps: usize,
+}
+
+/// Minimises the data loss from a solution at some start; `watch` may end it after an iteration.
+pub fn minimise<'a>(
+    loss: &TwinLoss<'a>,
+    start: Visit<'a>,
+    watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
+) -> Result<Optimum<'a>> {
+    let mut search = Search::new(loss, start)?;
+    for step in 1..=MAX_ITERATIONS {
+        let (eta, terms) = (search.visit.eta.clone(), search.visit.terms.clone());
+        let converged = search.iterate()?;
+        let stop = watch(&Iterate { step, eta: &eta, terms: &terms });
+        if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
+            return Ok(search.ended(stop, step));
+        }
+    }
+    Ok(search.ended(Stop::Steps, MAX_ITERATIONS))
+}
+
+struct Search<'l, 'a> {
+    loss: &'l TwinLoss<'a>,
+    visit: Visit<'a>,
+    observed: Vec<WithSlopes>,
+    /// Levenberg's lambda, and what it grows by when the next step is rejected.
+    damping: f64,
+    growth: f64,
+    start: Vec<f64>,
+}
+
+impl<'l, 'a> Search<'l, 'a> {
+    fn new(loss: &'l TwinLoss<'a>, visit: Visit<'a>) -> Result<Self> {
+        let (observed, start) = (loss.slopes(&visit)?, visit.eta.clone());
+        Ok(Self { loss, visit, observed, damping: DAMPING, growth: 2.0, start })
+    }
+
+    fn ended(self, stop: Stop, steps: usize) -> Optimum<'a> {
+        Optimum { visit: self.visit, observed: self.observed, stop, steps }
+    }
+
+    /// One accepted step; true if there is nothing left to gain.
+    fn iterate(&mut self) -> Result<bool> {
+        let model = Model::new(self.loss, &self.visit, &self.observed)?;
+        if model.stationary() {
+            return Ok(true);
+        }
+        let before = self.loss.data.total(&self.visit.terms);
+        loop {
+            let trial = self.projected(&model.step(self.damping));
+            let moved: Vec<f64> = trial.iter().zip(&self.visit.eta).map(|(new, old)| new - old).collect();
+            // Where the twin cannot solve, the step was too long.
+            if let Ok(visit) = self.loss.visit(&trial) {
+                let gain = before - self.loss.data.total(&visit.terms);
+                if gain > 0.0 {
+                    self.visit = visit;
+                    self.observed = self.loss.slopes(&self.visit)?;
+                    self.relax(gain / model.predicted_gain(&moved));
+                    return Ok(self.small(&moved));
+                }
+            }
+            if self.small(&moved) {
+                return Ok(true);
+            }
+            self.damping *= self.growth;
+            self.growth *= 2.0;
+        }
+    }
+
+    /// Nielsen's rule: less damping after a step that gained what the model promised.
+    fn relax(&mut self, gain: f64) {
+        self.damping *= (1.0 - (2.0 * gain - 1.0).powi(3)).max(0.2);
+        self.growth = 2.0;
+    }
+
+    fn projected(&self, step: &[f64]) -> Vec<f64> {
+        let unknowns = &self.loss.data.problem().unknowns;
+        let moved = self.visit.eta.iter().zip(step).zip(unknowns);
+        moved.map(|((eta, step), unknown)| unknown.project(eta + step)).collect()
+    }
+
+    fn small(&self, moved: &[f64]) -> bool {
+        let sizes = self.visit.eta.iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
+        moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= STEP * size)
+    }
+}
+
+/// The residuals linearised in eta, rho + J delta, for the unknowns that are free to move.
+struct Model {
+    residuals: Vec<f64>,
+    jacobian: Vec<Vec<f64>>,
+    /// Length of each column; zero for an unknown that is held.
+    lengths: Vec<f64>,
+    /// Singular value decomposition of the columns at unit length: singular values, right vectors
+    /// and the residuals along the left ones.
+    singular: Vec<f64>,
+    right: Mat<f64>,
+    along: Vec<f64>,
+}
+
+impl Model {
+    fn new(loss: &TwinLoss<'_>, visit: &Visit<'_>, observed: &[WithSlopes]) -> Result<Self> {
+        let residuals = loss.data.residuals(&visit.values);
+        let jacobian = loss.data.jacobian(observed);
+        let unknowns = loss.data.problem().unknowns.iter().zip(&visit.eta);
+        let lengths: Vec<f64> = (unknowns.zip(&jacobian))
+            .map(|((unknown, &eta), column)| match held(unknown, eta, dot(column, &residuals)) {
+                true => 0.0,
+                false => dot(column, column).sqrt(),
+            })
+            .collect();
+        let unit = |i: usize, j: usize| if lengths[j] > 0.0 { jacobian[j][i] / lengths[j] } else { 0.0 };
+        let matrix = Mat::from_fn(residuals.len(), jacobian.len(), unit);
+        let svd = matrix.thin_svd().map_err(|_| {
+            Diagnostic::new("the derivatives of the observed values are not finite", Default::default())
+        })?;
+        let count = residuals.len().min(jacobian.len());
+        let along = |k: usize| (0..residuals.len()).map(|i| svd.U()[(i, k)] * residuals[i]).sum();
+        Ok(Self {
+            singular: (0..count).map(|k| svd.S().column_vector()[k]).collect(),
+            right: svd.V().to_owned(),
+            along: (0..count).map(along).collect(),
+            residuals,
+            jacobian,
+            lengths,
+        })
+    }
+
+    /// Whether the residuals are orthogonal to all that a step can change.
+    fn stationary(&self) -> bool {
+        let size = dot(&self.residuals, &self.residuals).sqrt();
+        let free = self.jacobian.iter().zip(&self.lengths);
+        free.into_iter().all(|(column, &length)| {
+            length == 0.0 || dot(column, &self.residuals).abs() <= GRADIENT * length * size
+        })
+    }
+
+    /// The minimum of |rho + J delta|² + lambda |D delta|², D the lengths of the columns.
+    fn step(&self, lambda: f64) -> Vec<f64> {
+        let part = |k: usize| -self.singular[k] * self.along[k] / (self.singular[k].powi(2) + lambda);
+        let component = |j: usize| match self.lengths[j] {
+            0.0 => 0.0,
+            length => (0..self.singular.len()).map(|k| self.right[(j, k)] * part(k)).sum::<f64>() / length,
+        };
+        (0..self.lengths.len()).map(component).collect()
+    }
+
+    /// What the loss falls by if the model is right.
+    fn predicted_gain(&self, moved: &[f64]) -> f64 {
+        let mut change = vec![0.0; self.residuals.len()];
+        for (column, moved) in self.jacobian.iter().zip(moved) {
+            change.iter_mut().zip(column).for_each(|(change, slope)| *change += slope * moved);
+        }
+        -2.0 * dot(&self.residuals, &change) - dot(&change, &change)
+    }
+}
+
+/// Whether an unknown stands at a bound beyond which the loss would fall.
+fn held(unknown: &Unknown, eta: f64, slope: f64) -> bool {
+    let beyond = eta - slope.signum() * f64::EPSILON.sqrt() * eta.abs().max(1.0);
+    slope != 0.0 && unknown.project(eta) == eta && unknown.project(beyond) == eta
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

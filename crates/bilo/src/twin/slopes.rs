@@ -1,0 +1,146 @@
+//! Derivatives of observed values by the unknowns' variables eta: by the tangents of the classical
+//! solution, one linear solve per unknown and time step, and by its adjoint, one for all unknowns.
+
+use super::{Engine, Evaluated, Solved, TwinError, TwinSolution};
+use crate::diagnostic::Result;
+use crate::problem::Formula;
+use bilo_expr::{Function, Input, Leaf, MultiIndex};
+use bilo_solve::Solution;
+use bilo_solve::conservation::{Evolution, Inputs};
+
+/// Derivatives of a solution by each eta.
+pub(super) enum Tangents {
+    Central(Vec<Solution>),
+    Godunov(Vec<Evolution>),
+}
+
+/// Values at points and their derivatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithSlopes {
+    /// The values.
+    pub values: Vec<f64>,
+    /// d value / d eta_j, one column per unknown.
+    pub slopes: Vec<Vec<f64>>,
+}
+
+impl TwinSolution<'_> {
+    /// A formula at points with its total derivatives by each eta: through the states, and where the
+    /// unknowns stand in the formula. The tangents behind it are computed once per solution.
+    pub fn observe_with_slopes(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<WithSlopes> {
+        let tangents = self.tangents()?;
+        let mut evaluated = self.evaluate(formula, columns)?;
+        let values = evaluated.scratch.output(&evaluated.tape, 0).to_vec();
+        let mut slopes = vec![vec![0.0; values.len()]; self.eta.len()];
+        for (leaf, by_leaf) in evaluated.pull_back(Input::Uniform(1.0)) {
+            for (j, slope) in slopes.iter_mut().enumerate() {
+                match leaf {
+                    Leaf::Derivative(function, index) => {
+                        add_product(slope, by_leaf, self.moved(tangents, j, *function, index, columns));
+                    }
+                    Leaf::Symbol(symbol) if *symbol == self.twin.names.eta[j] => {
+                        slope.iter_mut().zip(by_leaf).for_each(|(sum, by_leaf)| *sum += by_leaf);
+                    }
+                    Leaf::Symbol(_) => {}
+                }
+            }
+        }
+        Ok(WithSlopes { values, slopes })
+    }
+
+    /// d/d eta of Σ_i weights_i value_i over the points, by one adjoint solve whatever the number of
+    /// unknowns.
+    pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Vec<f64>> {
+        let mut evaluated = self.evaluate(formula, columns)?;
+        let mut explicit = vec![0.0; self.eta.len()];
+        let mut by_states = vec![];
+        for (leaf, by_leaf) in evaluated.pull_back(Input::Column(weights)) {
+            match leaf {
+                Leaf::Derivative(function, index) => {
+                    by_states.push((self.twin.state(*function), index.clone(), by_leaf.to_vec()));
+                }
+                Leaf::Symbol(symbol) => {
+                    if let Some(j) = self.twin.names.eta.iter().position(|eta| eta == symbol) {
+                        explicit[j] += by_leaf.iter().sum::<f64>();
+                    }
+                }
+            }
+        }
+        let through_states = self.through_states(&by_states, columns)?;
+        Ok(explicit.iter().zip(through_states).map(|(explicit, through)| explicit + through).collect())
+    }
+
+    /// One adjoint solve, loaded with weights on derivatives of states at points.
+    fn through_states(
+        &self,
+        by_states: &[(usize, MultiIndex, Vec<f64>)],
+        columns: &[Vec<f64>],
+    ) -> std::result::Result<Vec<f64>, TwinError> {
+        match (&self.twin.engine, &self.solved) {
+            (Engine::Central(solver), Solved::Central(solution)) => {
+                let mut load = solution.load();
+                for (state, index, weights) in by_states {
+                    let (orders, points) = self.twin.axes.along(index, columns);
+                    solution.scatter(&mut load, *state, &orders, &points, weights);
+                }
+                Ok(solver.adjoint(solution, &load)?.parameters)
+            }
+            (_, Solved::Godunov(run)) => {
+                let weights = by_states.iter().map(|(_, _, weights)| weights);
+                let places = weights.flat_map(|weights| self.twin.axes.plane(columns).zip(weights));
+                let places: Vec<_> = places.map(|((x, t), &weight)| (x, t, weight)).collect();
+                Ok(run.adjoint(&run.evolution.scatter(&places))?.parameters)
+            }
+            (Engine::Godunov(_), Solved::Central(_)) => unreachable!("solved by its own engine"),
+        }
+    }
+
+    /// How a derivative of a state moves with eta_j at points.
+    fn moved(
+        &self,
+        tangents: &Tangents,
+        j: usize,
+        function: Function,
+        index: &MultiIndex,
+        columns: &[Vec<f64>],
+    ) -> Vec<f64> {
+        match tangents {
+            Tangents::Central(tangents) => {
+                let (orders, points) = self.twin.axes.along(index, columns);
+                tangents[j].sample(self.twin.state(function), &orders, &points)
+            }
+            Tangents::Godunov(tangents) => {
+                let points: Vec<(f64, f64)> = self.twin.axes.plane(columns).collect();
+                tangents[j].sample(&points)
+            }
+        }
+    }
+
+    fn tangents(&self) -> std::result::Result<&Tangents, TwinError> {
+        let tangents = self.tangents.get_or_init(|| match (&self.twin.engine, &self.solved) {
+            (Engine::Central(solver), Solved::Central(solution)) => {
+                Ok(Tangents::Central(solver.tangent(solution)?))
+            }
+            (_, Solved::Godunov(run)) => {
+                let unit = |j: usize| (0..self.eta.len()).map(|i| f64::from(i == j)).collect();
+                let along = |j: usize| run.tangent(&Inputs { parameters: unit(j), initial: vec![] });
+                let tangents: std::result::Result<_, _> = (0..self.eta.len()).map(along).collect();
+                Ok(Tangents::Godunov(tangents?))
+            }
+            (Engine::Godunov(_), Solved::Central(_)) => unreachable!("solved by its own engine"),
+        });
+        tangents.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Evaluated {
+    /// The derivative of Σ seed · value by each leaf, by point.
+    fn pull_back(&mut self, seed: Input<'_, f64>) -> impl Iterator<Item = (&Leaf, &[f64])> {
+        self.tape.adjoint(&[seed], &mut self.scratch);
+        let (tape, scratch) = (&self.tape, &self.scratch);
+        self.leaves.iter().enumerate().map(|(input, leaf)| (leaf, scratch.input_adjoint(tape, input)))
+    }
+}
+
+fn add_product(sum: &mut [f64], a: &[f64], b: Vec<f64>) {
+    sum.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
+}

@@ -1,0 +1,64 @@
+//! The audit tells an operator that knows its derivatives from one that does not.
+
+use bilo::observer::Silent;
+use bilo::outcome::Outcome;
+use bilo::problem::{Overrides, Problem};
+use bilo::{Job, run};
+use std::path::Path;
+
+/// Fisher-KPP, small, pre-trained at the guess and then hardly moved.
+fn pretrained(rgrad_weight: &str) -> Outcome {
+    let rgrad = format!("train.rgrad-weight={rgrad_weight}");
+    let set = [
+        rgrad.as_str(),
+        "network.width=24",
+        "train.pretrain-steps=1500",
+        "train.train-steps=20",
+        "equation.front.points.grid.x=21",
+        "equation.front.points.grid.t=21",
+        "observation.profile.data.synthetic.grid.x=21",
+        "observation.profile.data.synthetic.grid.t=21",
+        "classical.cells=100",
+        "classical.steps=50",
+    ];
+    let text = include_str!("../../../problems/fisher-kpp.toml");
+    let overrides = Overrides { recipe: None, set: set.iter().map(ToString::to_string).collect() };
+    let problem =
+        Problem::from_toml("fisher-kpp", text, Path::new("."), &overrides).expect("a shipped problem");
+    run(&problem, &Job::default(), &mut Silent).expect("it runs")
+}
+
+#[test]
+fn an_operator_trained_by_both_terms_has_the_classical_gradient() {
+    let outcome = pretrained("0.1");
+    let guess = &outcome.audit[0];
+    assert_eq!(guess.at, "guess");
+    assert!(guess.cosine > 0.99 && guess.relative_error < 0.1 && !guess.below_noise, "{guess:?}");
+    assert_eq!(outcome.audit[1].at, "estimate");
+    assert_eq!(outcome.warnings, Vec::<String>::new());
+    // The same data, so the same optimum, whatever training did.
+    for unknown in &outcome.unknowns {
+        assert!((unknown.data_optimal.unwrap() - 2.0).abs() < 1e-6, "{unknown:?}");
+        let ratio = unknown.sd_ratio().unwrap();
+        assert!(
+            (ratio - 1.0).abs() < 0.2,
+            "{}: the network's error bar over the classical one {ratio}",
+            unknown.name
+        );
+    }
+    let misfit = &outcome.misfits[0];
+    let (network, classical) = (misfit.network.unwrap(), misfit.classical.unwrap());
+    assert!((network / classical - 1.0).abs() < 0.05, "{network:.3e} and {classical:.3e}");
+}
+
+#[test]
+fn an_operator_trained_without_the_residual_gradient_is_flagged() {
+    let outcome = pretrained("0.0");
+    let guess = &outcome.audit[0];
+    assert!(guess.cosine < 0.9 || guess.relative_error > 0.5, "{guess:?}");
+    // It solves the PDE at the guess: its own losses cannot tell.
+    let residual = outcome.losses.iter().find(|(name, _)| name == "residual.front").unwrap().1;
+    assert!(residual < 1e-3, "{residual:.1e}");
+    let warning = &outcome.warnings[0];
+    assert!(warning.contains("does not know how the solution moves with the unknowns"), "{warning}");
+}
