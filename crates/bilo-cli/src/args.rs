@@ -76,7 +76,7 @@ struct SolveArgs {
     /// Values of the unknowns, e.g. --at D=2,rho=0.5 [default: the truth, else the guess]
     #[arg(long, value_name = "NAME=VALUE,...")]
     at: Vec<String>,
-    /// Nodes of the grid that is written, e.g. --grid x=401,t=101 [default: 101, fewer in the plane]
+    /// Nodes of the grid that is written, e.g. --grid x=401,t=101 [default: 101, 41 with three coordinates]
     #[arg(long, value_name = "NAME=COUNT,...")]
     grid: Vec<String>,
     /// Where the files go [default: runs/NAME-solve]

@@ -123,4 +123,21 @@ mod tests {
             assert_eq!(again, problem, "{set:?}");
         }
     }
+
+    #[test]
+    fn the_twins_cells_scheme_and_flux_are_read_back() {
+        let plane = STATEMENT.replace("[coordinates]", "[coordinates]\n x = [0.0, 1.0]\n y = [0.0, 1.0]");
+        let line = STATEMENT.replace("[coordinates]", "[coordinates]\n x = [0.0, 1.0]");
+        let scattered = |text: &str| text.replace("{ grid = { t = 11 }", "{ random = 11");
+        let law = "equation.decay.residual='u_t + k*u*u_x'";
+        for (text, set) in [
+            (scattered(&plane), &["classical.cells={ x = 30, y = 20 }", "classical.scheme=central"][..]),
+            (scattered(&line), &[law, "classical.flux='k*u^2/2'"]),
+        ] {
+            let problem = read(&text, set);
+            let stated = format!("{text}\n{}", in_force(&problem));
+            let equation = set.iter().copied().filter(|set| set.starts_with("equation"));
+            assert_eq!(read(&stated, &equation.collect::<Vec<_>>()), problem);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::outcome::{Field, Fields};
 use crate::problem::{Layout, Points, Problem, divided};
 use crate::twin::Twin;
-use bilo_solve::Work;
+pub use bilo_solve::Work;
 
 /// A classical solution on a grid, and how it was found.
 #[derive(Clone, Debug, PartialEq)]

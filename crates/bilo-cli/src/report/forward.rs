@@ -2,7 +2,7 @@
 
 use super::number::{duration, significant};
 use crate::folder::{FIELDS, TABLE};
-use bilo::forward::Forward;
+use bilo::forward::{Forward, Work};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -44,21 +44,16 @@ impl Solved<'_> {
         text
     }
 
+    /// An implicit scheme takes the steps it was told to; an explicit one has nothing but steps.
     fn work(&self) -> String {
-        let work = self.forward.work;
-        let count =
-            |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-        let parts = [
-            (work.steps, "time step"),
-            (work.newton_iterations, "Newton iteration"),
-            (work.factorisations, "factorisation"),
-        ];
-        let parts: Vec<String> = parts
-            .iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, what)| count(*number, what))
-            .collect();
-        parts.join(", ")
+        let Work { steps, newton_iterations, factorisations } = self.forward.work;
+        match newton_iterations {
+            0 => count(steps, "time step"),
+            _ => {
+                let newton = count(newton_iterations, "Newton iteration");
+                format!("{newton}, {}", count(factorisations, "factorisation"))
+            }
+        }
     }
 
     /// The same as JSON.
@@ -93,4 +88,43 @@ impl Solved<'_> {
 
 fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)))
+}
+
+/// "1 step", "2 steps".
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn the_text_names_values_with_their_source_scheme_work_and_range() {
+        let forward = Forward {
+            scheme: "godunov",
+            description: "Godunov's scheme, 8 cells, 4 intervals of time".into(),
+            cells: vec![("x".into(), 8)],
+            steps: Some(4),
+            work: Work { steps: 12, ..Work::default() },
+            fields: example::outcome().fields,
+        };
+        let unknowns = [("k", 2.5, "at"), ("a", 0.1, "guess")].map(|(name, value, from)| Stated {
+            name: name.into(),
+            value,
+            from,
+        });
+        let out = Path::new("runs/rod-solve");
+        let solved = Solved { problem: "rod", unknowns: &unknowns, forward: &forward, seconds: 0.25, out };
+        let expected = "\
+k = 2.5
+a = 0.1 (the guess: nothing else was said)
+
+Solved by Godunov's scheme, 8 cells, 4 intervals of time: 12 time steps in 250.0 ms.
+u_network: from 0 to 2.1
+Files in runs/rod-solve: fields.npz, fields.csv
+";
+        assert_eq!(solved.text(), expected);
+    }
 }
