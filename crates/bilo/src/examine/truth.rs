@@ -218,26 +218,24 @@ impl Check<'_> {
         let count = table.values.len();
         let (distance, size) = (rms(&mut (0..count).map(differ)), rms(&mut table.values.iter().copied()));
         let worst = (0..count).max_by(|&i, &j| differ(i).abs().total_cmp(&differ(j).abs())).unwrap_or(0);
-        let worst: Vec<f64> = points.iter().map(|column| column[worst]).collect();
-        let mut line = format!(
-            "data {name}: off by {distance:.3e} (root mean square, {} of their size), most at {}",
-            share(distance / size),
-            self.at(&worst)
+        let mut by = format!(
+            "off by {distance:.3e} (root mean square, {} of their size), most at {}",
+            share(distance / size.max(f64::MIN_POSITIVE)),
+            self.at(&point(points, worst))
         );
         let fine = match &table.sigma {
             Some(sigma) => {
                 let deviations = rms(&mut (0..count).map(|i| differ(i) / sigma[i]));
-                line += &format!("; {deviations:.2} of their sigma");
+                by += &format!("; {deviations:.2} of their sigma");
                 // The root mean square of n normal numbers has a standard deviation of 1/sqrt(2n).
                 deviations <= 1.0 + 4.0 / (2.0 * count as f64).sqrt()
             }
             None => distance <= DESCRIBES * size,
         };
         if !fine {
-            let by = line.trim_start_matches("data ").trim_start_matches(name.as_str());
-            self.found.warnings.push(format!("the stated truth does not describe the data `{name}`{by}"));
+            self.found.warnings.push(format!("the stated truth does not describe the data `{name}`: {by}"));
         }
-        self.found.lines.push(line);
+        self.found.lines.push(format!("data {name}: {by}"));
         Ok(())
     }
 
