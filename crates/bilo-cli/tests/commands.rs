@@ -113,7 +113,7 @@ fn a_stated_truth_is_checked_and_a_wrong_one_ends_the_check() {
     assert_eq!(said.stdout, "");
     let message =
         "error: the stated truth violates the equation `decay` by 100.0 % (relative L2); worst at t = 1: ";
-    for part in [message, "--> bad.toml:17:13", "residual = \"u_t + k*u\"", "with k = 2"] {
+    for part in [message, "--> bad.toml:17:13", "residual = \"u_t + k*u\"", "(here k = 2)"] {
         assert!(said.stderr.contains(part), "no `{part}` in\n{}", said.stderr);
     }
 }

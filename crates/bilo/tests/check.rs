@@ -57,9 +57,9 @@ fn exact_solutions_of_shipped_problems_satisfy_them_to_rounding() {
         let lines = lines(&found, "Stated truth");
         assert_eq!(lines.len(), claims, "{lines:?}");
         for line in lines {
-            let (_, rest) = line.split_once("satisfied (off by ").unwrap_or_else(|| panic!("{line}"));
-            let percent: f64 = rest.split_once(" %").expect("a share").0.parse().expect("a number");
-            assert!(percent < 1e-12, "{line}");
+            let share = line.split_once("satisfied (off by ").and_then(|(_, rest)| rest.split_once(" %"));
+            let percent = share.map_or(0.0, |(percent, _)| percent.parse().expect("a number"));
+            assert!(line.contains(": satisfied") && percent < 1e-12, "{line}");
         }
         // The twin on 200 cells: the wave is late by (2 pi h)^2/6 of its way of pi, 5e-4; the others less.
         let twin = self::lines(&found, "Identifiability").last().expect("a line");
@@ -101,7 +101,7 @@ fn the_sign_slip_of_a_public_benchmark_is_found_with_its_size() {
     let error = examine(&benchmark('+', grid())).expect_err("the slip").to_string();
     assert_has(
         &error,
-        &["--> equation.balance.residual:1:1", "worst at x = 0.285, y = 0.29: ", "with k = 1"],
+        &["--> equation.balance.residual:1:1", "worst at x = 0.285, y = 0.29: ", "(here k = 1)"],
     );
     let (_, rest) = error.split_once("the stated truth violates the equation `balance` by ").expect("so");
     let percent: f64 = rest.split_once(" % (relative L2)").expect("a share").0.parse().expect("a number");
@@ -115,7 +115,7 @@ fn the_sign_slip_of_a_public_benchmark_is_found_with_its_size() {
 fn a_violation_says_what_is_made_and_what_is_needed() {
     let point = PointsSpec::list(vec![vec![0.2], vec![0.3]]);
     let error = examine(&benchmark('+', point)).expect_err("the slip").to_string();
-    let made = "worst at x = 0.2, y = 0.3: its terms with `u` make 3.50025, where 5.96057 is needed";
+    let made = "worst at x = 0.2, y = 0.3: its terms with `u` make 3.5002, where 5.9606 is needed";
     assert_has(&error, &[made]);
 }
 
@@ -129,7 +129,7 @@ fn a_violated_equation_is_shown_in_the_file() {
         &["violates the equation `balance` by 50.0 % (relative L2)", "--> shipped.toml:18:13"],
     );
     let wrong = with(POISSON, "truth = 2.0", "truth = 3.0");
-    assert_has(&error_of(&with(&wrong, "sin(pi*x)/D\"", "sin(pi*x)/2\"")), &["by 33.3 %", "with D = 3"]);
+    assert_has(&error_of(&with(&wrong, "sin(pi*x)/D\"", "sin(pi*x)/2\"")), &["by 33.3 %", "(here D = 3)"]);
 }
 
 /// A truth that satisfies the equation and misses a condition by a number.
@@ -137,11 +137,11 @@ fn a_violated_equation_is_shown_in_the_file() {
 fn violated_conditions_forms_and_periods_are_errors_of_their_own() {
     let soft = with(SOFT_TOY, "- x*(1-x)\"", "- x*(1-x) + 0.25*x\"");
     let expected = "violates the equation `right` by 20.0 % (relative L2); worst at x = 1: its terms with `y` make \
-                    1.25000, where 1.00000 is needed";
+                    1.25, where 1 is needed";
     assert_has(&error_of(&soft), &[expected]);
     let hard = with(POISSON, "sin(pi*x)/D\"", "sin(pi*x)/D + 0.5*x\"");
     let expected = "violates the values that the form of `u` holds by 100.0 % (relative L2); worst at x = 1: it is \
-                    0.50000, where 0.00000 is needed";
+                    0.5, where 0 is needed";
     assert_has(&error_of(&hard), &[expected, "form  = \"net*x*(1-x)\""]);
     let torn = with(WAVE, "form  = \"sin(2*pi*x) + net*t\"", "form = \"net\"");
     let torn = with(&torn, "truth = \"s*t +", "truth = \"x - c*t + s*t +");
@@ -168,7 +168,7 @@ fn homogeneous_equations_have_a_scale() {
     assert!(found[..2].iter().all(|line| line.contains("satisfied")), "{found:?}");
     // u_yy is four times too large: r = u_xx + u_yy = 3/4 u_yy, all of it made by the states.
     let error = examine(&harmonic("k*exp(pi*x)*sin(2*pi*y)")).expect_err("not harmonic").to_string();
-    assert_has(&error, &["violates the equation `laplace` by 75.0 %", "where 0.00000 is needed"]);
+    assert_has(&error, &["violates the equation `laplace` by 75.0 %", "where 0 is needed"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Places where initial values, boundary values and equations disagree, whatever the network does.
 
-use super::text::{count, place, places, point, short};
+use super::text::{count, digits, place, places, point};
 use crate::diagnostic::Result;
 use crate::finite::probes;
 use crate::operator::LocalOperator;
@@ -108,11 +108,11 @@ impl Stuck {
         } else {
             "the form holds other values there than this condition asks for"
         };
-        let residual = short(self.largest);
+        let residual = digits(self.largest, 3);
         format!(
-            "at {} of the {} of equation `{}`, {}, the residual is {residual} for every network: {why}. Its mean \
-             square over these points cannot fall below {:.2e} (at the guess). Leave the points out with `where`, or \
-             change the values.",
+            "at {} of the {} of equation `{}`, {}, the residual is {residual} for every network: {why}. The mean \
+             square over the equation's points cannot fall below {:.2e} (at the guess). Leave these points out with \
+             `where`, or change the values.",
             self.count,
             count(self.all, "point"),
             equation.name,
@@ -122,7 +122,11 @@ impl Stuck {
     }
 
     fn line(&self, problem: &Problem) -> String {
-        format!("{}, where the residual is {} for every network", self.places(problem), short(self.largest))
+        format!(
+            "{}, where the residual is {} for every network",
+            self.places(problem),
+            digits(self.largest, 3)
+        )
     }
 }
 
@@ -181,7 +185,7 @@ fn contradiction(
             equations[0].name,
             equations[1].name,
             place(problem, &at),
-            short(gap)
+            digits(gap, 3)
         )
     }))
 }

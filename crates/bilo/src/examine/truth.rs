@@ -1,6 +1,6 @@
 //! Whether the stated truth satisfies what else is stated: equations, conditions, forms and data.
 
-use super::text::{place, point, share};
+use super::text::{digits, place, point, share};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::identify::observation_points;
 use crate::problem::{Coordinate, Data, Equation, NET, Observation, Problem, State, Table};
@@ -103,7 +103,7 @@ impl Check<'_> {
         if found.relative <= TOLERANCE {
             return Ok(());
         }
-        let made = format!("its terms with {} make {:.5}", self.states_of(residual), found.made);
+        let made = format!("its terms with {} make {}", self.states_of(residual), digits(found.made, 5));
         let error = self.violated(&what, &found, &made);
         Err(Diagnostic { origin: equation.residual.origin.clone(), ..error }.into())
     }
@@ -164,7 +164,7 @@ impl Check<'_> {
         if found.relative <= TOLERANCE {
             return Ok(());
         }
-        let made = format!("it is {:.5}", found.made);
+        let made = format!("it is {}", digits(found.made, 5));
         let error = self.violated(&format!("values that the form of `{}` holds", state.name), &found, &made);
         Err(Diagnostic { origin: state.form.origin.clone(), ..error }.into())
     }
@@ -200,7 +200,7 @@ impl Check<'_> {
             self.found.lines.push(line);
             if found.relative > TOLERANCE {
                 let what = format!("period of `{}`", coordinate.name);
-                let error = self.violated(&what, &found, &format!("it is {:.5}", found.made));
+                let error = self.violated(&what, &found, &format!("it is {}", digits(found.made, 5)));
                 let origin = state.truth.as_ref().map(|truth| truth.origin.clone()).unwrap_or_default();
                 return Err(Diagnostic { origin, ..error }.into());
             }
@@ -218,26 +218,24 @@ impl Check<'_> {
         let count = table.values.len();
         let (distance, size) = (rms(&mut (0..count).map(differ)), rms(&mut table.values.iter().copied()));
         let worst = (0..count).max_by(|&i, &j| differ(i).abs().total_cmp(&differ(j).abs())).unwrap_or(0);
-        let worst: Vec<f64> = points.iter().map(|column| column[worst]).collect();
-        let mut line = format!(
-            "data {name}: off by {distance:.3e} (root mean square, {} of their size), most at {}",
-            share(distance / size),
-            self.at(&worst)
+        let mut by = format!(
+            "off by {distance:.3e} (root mean square, {} of their size), most at {}",
+            share(distance / size.max(f64::MIN_POSITIVE)),
+            self.at(&point(points, worst))
         );
         let fine = match &table.sigma {
             Some(sigma) => {
                 let deviations = rms(&mut (0..count).map(|i| differ(i) / sigma[i]));
-                line += &format!("; {deviations:.2} of their sigma");
+                by += &format!("; {deviations:.2} of their sigma");
                 // The root mean square of n normal numbers has a standard deviation of 1/sqrt(2n).
                 deviations <= 1.0 + 4.0 / (2.0 * count as f64).sqrt()
             }
             None => distance <= DESCRIBES * size,
         };
         if !fine {
-            let by = line.trim_start_matches("data ").trim_start_matches(name.as_str());
-            self.found.warnings.push(format!("the stated truth does not describe the data `{name}`{by}"));
+            self.found.warnings.push(format!("the stated truth does not describe the data `{name}`: {by}"));
         }
-        self.found.lines.push(line);
+        self.found.lines.push(format!("data {name}: {by}"));
         Ok(())
     }
 
@@ -255,8 +253,7 @@ impl Check<'_> {
             (0.0, Violation { relative: 0.0, worst: vec![], made: 0.0, needed: 0.0 });
         for columns in points.stretches(STRETCH) {
             let values = self.truth.evaluate(&tape, &columns, &any);
-            for i in 0..columns[0].len() {
-                let (made, needed) = (values[0][i], values[1][i]);
+            for (i, (&made, &needed)) in values[0].iter().zip(&values[1]).enumerate() {
                 let difference = made - needed;
                 if !difference.is_finite() {
                     return Err(point(&columns, i));
@@ -317,20 +314,23 @@ impl Check<'_> {
     }
 
     fn satisfied(&self, found: &Violation) -> String {
+        if found.relative == 0.0 {
+            return "satisfied".to_owned();
+        }
         format!("satisfied (off by {}, most at {})", share(found.relative), self.at(&found.worst))
     }
 
     fn violated(&self, what: &str, found: &Violation, made: &str) -> Diagnostic {
         let message = format!(
-            "the stated truth violates the {what} by {} (relative L2); worst at {}: {made}, where {:.5} is needed",
+            "the stated truth violates the {what} by {} (relative L2); worst at {}: {made}, where {} is needed",
             share(found.relative),
             self.at(&found.worst),
-            found.needed
+            digits(found.needed, 5)
         );
         let values = |u: &crate::problem::Unknown| Some(format!("{} = {}", u.name, u.truth?));
         let values: Vec<String> = self.problem.unknowns.iter().filter_map(values).collect();
         let help = format!(
-            "correct one of them: this, or the `truth` of the states, here with {}",
+            "correct this, or the `truth` of the states, or that of the unknowns (here {})",
             values.join(", ")
         );
         Diagnostic::new(message, Default::default()).help(help)
