@@ -55,7 +55,7 @@ struct RunArgs {
     /// Seed of everything random: network, noise, random points
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where the results go [default: runs/NAME-SEED]
+    /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads to use [default: all cores]

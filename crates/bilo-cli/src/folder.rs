@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::rerun::{self, Rerun};
+use bilo::{Job, Method};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,14 @@ pub(crate) const OUTCOME: &str = "outcome.json";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub(crate) const TABLE: &str = "fields.csv";
 
-/// `runs/NAME-SEED`; the name of a problem is fit for a folder's.
-pub(crate) fn default_folder(problem: &str, seed: u64) -> PathBuf {
-    Path::new("runs").join(format!("{problem}-{seed}"))
+/// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
+/// of a problem is fit for a folder's.
+pub(crate) fn default_folder(problem: &str, job: &Job) -> PathBuf {
+    let seed = job.seed;
+    Path::new("runs").join(match job.method {
+        Method::Bilo => format!("{problem}-{seed}"),
+        method => format!("{problem}-{}-{seed}", method.name()),
+    })
 }
 
 /// `runs/NAME-solve`.
@@ -119,8 +125,9 @@ mod tests {
 
     #[test]
     fn the_default_folder_has_the_name_and_the_seed() {
-        assert_eq!(default_folder("fisher-kpp", 3), Path::new("runs/fisher-kpp-3"));
-        assert_eq!(default_folder("a.b", 0), Path::new("runs/a.b-0"));
+        let job = |seed, method| Job { seed, method, threads: None };
+        assert_eq!(default_folder("fisher-kpp", &job(3, Method::Bilo)), Path::new("runs/fisher-kpp-3"));
+        assert_eq!(default_folder("a.b", &job(0, Method::Adjoint)), Path::new("runs/a.b-adjoint-0"));
     }
 
     #[test]

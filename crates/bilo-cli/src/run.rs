@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
     let rerun = Rerun::of(&task.statement, &task.overrides, &problem, &task.job)?;
-    let default = || folder::default_folder(&problem.name, task.job.seed);
+    let default = || folder::default_folder(&problem.name, &task.job);
     let mut folder = RunFolder::new(task.out.clone().unwrap_or_else(default), rerun)?;
 
     let mut history = History::new(&mut folder);

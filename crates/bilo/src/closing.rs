@@ -10,7 +10,7 @@ use crate::optimum::minimise;
 use crate::outcome::{MisfitOutcome, Outcome, Stop};
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
-use crate::uncertainty::Uncertainty;
+use crate::uncertainty::{NoiseLevels, Uncertainty};
 use bilo_jet::Device;
 
 /// Holds the network against the twin.
@@ -71,20 +71,22 @@ impl<'a> Inspector<'a> {
         device: &mut dyn Device,
     ) -> Result<()> {
         let network = network_observed(&self.data, operator, device, point)?;
-        let terms = self.data.terms(&values(&network));
+        let by_network = values(&network);
+        let terms = self.data.terms(&by_network);
         outcome.misfits = misfits(&self.data, Some(&terms), visit.as_ref().map(|visit| &visit.terms[..]));
-        if let Some(found) = Uncertainty::new(&self.data, &network, &point.eta) {
+        let noise = NoiseLevels::new(&self.data, visit.as_ref().map_or(&by_network, |visit| &visit.values));
+        if let Some(found) = Uncertainty::new(&self.data, &noise, &network, &point.eta) {
             let unknowns = outcome.unknowns.iter_mut().zip(&found.sd);
             unknowns.for_each(|(unknown, sd)| unknown.sd_network = Some(*sd));
         }
+        outcome.noise = noise.observations.clone();
         let Some(visit) = visit else { return Ok(()) };
         match self.audit("estimate", point, &network, device, &visit) {
             Ok(audit) => outcome.audit.push(audit),
             Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
         }
         let classical = self.slopes(&visit).ok();
-        let found = classical.and_then(|classical| Uncertainty::new(&self.data, &classical, &point.eta));
-        error_bars(outcome, found);
+        error_bars(outcome, classical.and_then(|c| Uncertainty::new(&self.data, &noise, &c, &point.eta)));
         self.data_optimal(outcome, visit);
         Ok(())
     }
@@ -128,6 +130,5 @@ pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
     };
     outcome.unknowns.iter_mut().zip(found.sd).for_each(|(unknown, sd)| unknown.sd = Some(sd));
     outcome.singular_values = found.singular_values;
-    outcome.noise = found.noise;
     outcome.warnings.extend(found.warning);
 }

@@ -1,9 +1,8 @@
 //! How well the data determine the unknowns: standard deviations from the derivatives of the observed
 //! values, and combinations of unknowns that the data do not see.
 
-use crate::audit::values;
 use crate::misfit::DataLoss;
-use crate::problem::{Data, Observation, Table};
+use crate::problem::Data;
 use crate::twin::WithSlopes;
 use faer::Mat;
 
@@ -43,6 +42,44 @@ pub struct Noise {
     pub sd: f64,
 }
 
+/// The noise of all data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoiseLevels {
+    /// By observation.
+    pub observations: Vec<Noise>,
+    /// The standard deviation of each value, over all observations.
+    pub by_value: Vec<f64>,
+}
+
+impl NoiseLevels {
+    /// Known from the data or stated; else what a solution with these values leaves of the data.
+    pub fn new(data: &DataLoss<'_>, values: &[Vec<f64>]) -> Self {
+        // What the fit of the unknowns took out of the residuals, spread over all values.
+        let (count, fitted) = (values.iter().flatten().count(), data.problem().unknowns.len());
+        let freedom = count.saturating_sub(fitted) as f64 / count as f64;
+        let mut levels = Self { observations: vec![], by_value: vec![] };
+        for ((observation, table), values) in
+            data.problem().observations.iter().zip(data.tables()).zip(values)
+        {
+            let count = values.len() as f64;
+            let (source, sd) = match (&table.sigma, &observation.data) {
+                (Some(sigma), _) => {
+                    let square: f64 = sigma.iter().map(|sigma| sigma * sigma).sum();
+                    (NoiseSource::Sigma, (square / count).sqrt())
+                }
+                (None, Data::Synthetic { noise, .. }) if *noise > 0.0 => (NoiseSource::Stated, *noise),
+                (None, _) => {
+                    let square: f64 = values.iter().zip(&table.values).map(|(a, b)| (a - b).powi(2)).sum();
+                    (NoiseSource::Residuals, (square / (freedom * count)).sqrt())
+                }
+            };
+            levels.observations.push(Noise { observation: observation.name.clone(), source, sd });
+            levels.by_value.extend(table.sigma.clone().unwrap_or_else(|| vec![sd; values.len()]));
+        }
+        levels
+    }
+}
+
 /// What the data say of the unknowns near some theta.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncertainty {
@@ -50,8 +87,6 @@ pub struct Uncertainty {
     pub sd: Vec<f64>,
     /// Singular values of the sensitivities d value / d relative change of an unknown, largest first.
     pub singular_values: Vec<f64>,
-    /// The noise that the standard deviations are for.
-    pub noise: Vec<Noise>,
     /// A sentence where unknowns cannot be told apart.
     pub warning: Option<String>,
 }
@@ -63,8 +98,12 @@ impl Uncertainty {
     /// To first order the minimiser of the loss moves by A⁺ (√w ε) with A the derivatives of the
     /// residuals √w (value - data) and ε the noise of the data. Where the weights w are as 1/sigma²
     /// its standard deviations are the Cramér-Rao bound.
-    pub fn new(data: &DataLoss<'_>, observed: &[WithSlopes], eta: &[f64]) -> Option<Self> {
-        let levels = noise(data, &values(observed));
+    pub fn new(
+        data: &DataLoss<'_>,
+        noise: &NoiseLevels,
+        observed: &[WithSlopes],
+        eta: &[f64],
+    ) -> Option<Self> {
         let unknowns = data.problem().unknowns.iter().zip(eta);
         let units: Vec<f64> = unknowns
             .clone()
@@ -78,19 +117,14 @@ impl Uncertainty {
         };
         let plain = Spectrum::new(&relative(data.slopes(observed)))?;
         let weighted = Spectrum::new(&relative(data.jacobian(observed)))?;
-        let spread: Vec<f64> = levels
-            .iter()
-            .flat_map(|(_, sd)| sd)
-            .zip(data.root_weights())
-            .map(|(sd, root)| sd * root)
-            .collect();
+        let spread: Vec<f64> =
+            noise.by_value.iter().zip(data.root_weights()).map(|(sd, root)| sd * root).collect();
         let relative_sd = weighted.deviations(|i| spread.get(i).copied().unwrap_or(0.0));
         let names: Vec<&str> = data.problem().unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
         Some(Self {
             sd: relative_sd.iter().zip(&units).map(|(sd, unit)| sd * unit).collect(),
             warning: plain.warning(&names),
             singular_values: plain.singular_values,
-            noise: levels.into_iter().map(|(noise, _)| noise).collect(),
         })
     }
 }
@@ -98,29 +132,6 @@ impl Uncertainty {
 /// The size that relative changes of an unknown are relative to.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
-}
-
-/// The noise of each observation, in words and by value.
-fn noise(data: &DataLoss<'_>, values: &[Vec<f64>]) -> Vec<(Noise, Vec<f64>)> {
-    // What the fit of the unknowns took out of the residuals, spread over all values.
-    let (count, fitted) = (values.iter().flatten().count(), data.problem().unknowns.len());
-    let freedom = count.saturating_sub(fitted) as f64 / count as f64;
-    let of = |((observation, table), values): ((&Observation, &Table), &Vec<f64>)| {
-        let (source, sd) = match (&table.sigma, &observation.data) {
-            (Some(sigma), _) => (NoiseSource::Sigma, sigma.clone()),
-            (None, Data::Synthetic { noise, .. }) if *noise > 0.0 => {
-                (NoiseSource::Stated, vec![*noise; values.len()])
-            }
-            (None, _) => {
-                let square: f64 = values.iter().zip(&table.values).map(|(a, b)| (a - b).powi(2)).sum();
-                let sd = (square / (freedom * values.len() as f64)).sqrt();
-                (NoiseSource::Residuals, vec![sd; values.len()])
-            }
-        };
-        let square = sd.iter().map(|sd| sd * sd).sum::<f64>() / sd.len() as f64;
-        (Noise { observation: observation.name.clone(), source, sd: square.sqrt() }, sd)
-    };
-    data.problem().observations.iter().zip(data.tables()).zip(values).map(of).collect()
 }
 
 /// The singular value decomposition of sensitivities.

@@ -6,7 +6,7 @@ use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::twin::Twin;
-use bilo::uncertainty::{NoiseSource, Uncertainty};
+use bilo::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
 use bilo::{Job, Method, run};
 use std::path::Path;
 
@@ -26,12 +26,14 @@ fn adjoint(problem: &Problem, seed: u64) -> Outcome {
 }
 
 /// The error bars at some unknowns, with the problem's own data.
-fn uncertainty_at(problem: &Problem, theta: &[f64]) -> Uncertainty {
+fn uncertainty_at(problem: &Problem, theta: &[f64]) -> (Uncertainty, NoiseLevels) {
     let (twin, tables) = (Twin::new(problem).unwrap(), observed_tables(problem, 0).unwrap());
     let loss = TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin };
     let eta: Vec<f64> = problem.unknowns.iter().zip(theta).map(|(u, &theta)| u.eta_of(theta)).collect();
-    let observed = loss.slopes(&loss.visit(&eta).unwrap()).unwrap();
-    Uncertainty::new(&loss.data, &observed, &eta).expect("finite slopes")
+    let visit = loss.visit(&eta).unwrap();
+    let noise = NoiseLevels::new(&loss.data, &visit.values);
+    let observed = loss.slopes(&visit).unwrap();
+    (Uncertainty::new(&loss.data, &noise, &observed, &eta).expect("finite slopes"), noise)
 }
 
 /// The statistical floor of Fisher-KPP with 51x51 data, relative standard deviations of D and rho: 1.0 %
@@ -39,12 +41,12 @@ fn uncertainty_at(problem: &Problem, theta: &[f64]) -> Uncertainty {
 #[test]
 fn fisher_kpp_has_the_known_floor() {
     for (noise, d, rho) in [(0.01, 0.010, 0.0019), (1e-3_f64.sqrt(), 0.032, 0.0061), (0.1, 0.10, 0.019)] {
-        let found = uncertainty_at(&fisher(noise), &[2.0, 2.0]);
+        let (found, levels) = uncertainty_at(&fisher(noise), &[2.0, 2.0]);
         for (sd, floor) in found.sd.iter().zip([d, rho]) {
             let ratio = sd / 2.0 / floor;
             assert!((ratio - 1.0).abs() < 0.1, "noise {noise}: relative sd {}, floor {floor}", sd / 2.0);
         }
-        assert_eq!((found.noise[0].source, found.noise[0].sd), (NoiseSource::Stated, noise));
+        assert_eq!((levels.observations[0].source, levels.observations[0].sd), (NoiseSource::Stated, noise));
         assert_eq!(found.warning, None);
     }
 }
@@ -111,7 +113,7 @@ fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
     for weight in [0.5, 1.0, 10.0] {
         let outcome = adjoint(&level(Some(sigma[..2].to_vec()), weight), 0);
         let w = [0.5 / sigma[0].powi(2), 0.5 / sigma[1].powi(2), weight / sigma[2].powi(2)];
-        let slopes = [1.0, 1.0, 2.0];
+        let slopes = [1.0_f64, 1.0, 2.0];
         let total: f64 = (0..3).map(|i| w[i] * slopes[i].powi(2)).sum();
         let square: f64 = (0..3).map(|i| (w[i] * slopes[i] * sigma[i]).powi(2)).sum();
         let sd = outcome.unknowns[0].sd.unwrap();

@@ -10,7 +10,7 @@ use crate::optimum::{Iterate, MAX_ITERATIONS, Optimum, minimise};
 use crate::outcome::{Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
 use crate::problem::Problem;
 use crate::twin::Twin;
-use crate::uncertainty::Uncertainty;
+use crate::uncertainty::{NoiseLevels, Uncertainty};
 use crate::verify::classical_fields;
 use std::time::Instant;
 
@@ -29,6 +29,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     watch.observer.event(&Event::End(Phase::Train));
     let seconds = start.elapsed().as_secs_f64();
     let Optimum { visit, observed, stop, steps } = optimum?;
+    let noise = NoiseLevels::new(&loss.data, &visit.values);
+    let uncertainty = Uncertainty::new(&loss.data, &noise, &observed, &visit.eta);
     let mut outcome = Outcome {
         problem: problem.name.clone(),
         method: job.method.name().to_owned(),
@@ -43,7 +45,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         losses: watch.loss_names.into_iter().zip(visit.terms).collect(),
         audit: vec![],
         singular_values: vec![],
-        noise: vec![],
+        noise: noise.observations,
         warnings: vec![],
         pretrain_steps: 0,
         train_steps: steps,
@@ -56,7 +58,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         fields: classical_fields(problem, &visit.solution)?,
         classical_failure: None,
     };
-    error_bars(&mut outcome, Uncertainty::new(&loss.data, &observed, &visit.eta));
+    error_bars(&mut outcome, uncertainty);
     if outcome.stop == Stop::Converged {
         outcome.unknowns.iter_mut().for_each(|unknown| unknown.data_optimal = Some(unknown.estimate));
     }
