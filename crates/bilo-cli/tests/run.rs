@@ -80,6 +80,34 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     assert_eq!(keys(&outcome["seconds"]), ["total", "pretrain", "train", "per_step"]);
 }
 
+/// The data are exact for k = 2: what is left is the error of 20 cells, of second order.
+#[test]
+fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
+    let place = Place::with_decay();
+    let outcome = json(&place.bilo("run decay.toml --json --method adjoint").succeeds().stdout);
+    let bilo = json(&place.bilo("run decay.toml --json").succeeds().stdout);
+    assert_eq!(keys(&outcome), keys(&bilo));
+    assert_eq!(keys(&outcome["unknowns"]["k"]), keys(&bilo["unknowns"]["k"]));
+    assert_eq!(outcome["method"], "adjoint");
+    assert_eq!(outcome["device"], "classical solver, 20 cells");
+    assert_eq!((&outcome["precision"], &outcome["stop"]), (&"f64".into(), &"converged".into()));
+    let k = &outcome["unknowns"]["k"];
+    assert!((k["estimate"].as_f64().unwrap() - 2.0).abs() < 0.01, "{k}");
+    assert_eq!(k["estimate"], k["data_optimal"]);
+    assert!(outcome["states"]["u"]["relative_l2_vs_classical"].is_null() && k["sd_network"].is_null());
+    // BiLO's run ends at the same optimum, and knows both gradients.
+    let optimum = bilo["unknowns"]["k"]["data_optimal"].as_f64().unwrap();
+    assert!((optimum / k["estimate"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{optimum}");
+    assert_eq!((&bilo["audit"][0]["at"], &bilo["audit"][1]["at"]), (&"guess".into(), &"estimate".into()));
+    let kept = place.read("runs/decay-adjoint-0/problem.toml");
+    assert!(kept.lines().next().unwrap().ends_with("--seed 0 --method adjoint"), "{kept}");
+    assert!(
+        place
+            .read("runs/decay-adjoint-0/history.csv")
+            .starts_with("phase,step,seconds,data.amount,k\ntrain,1,")
+    );
+}
+
 #[test]
 fn without_a_truth_it_is_null() {
     let place = Place::with_decay();

@@ -2,7 +2,7 @@
 
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
-use bilo::problem::{Overrides, Problem};
+use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -62,4 +62,28 @@ fn an_operator_trained_without_the_residual_gradient_is_flagged() {
     assert!(residual < 1e-3, "{residual:.1e}");
     let warning = &outcome.warnings[0];
     assert!(warning.contains("does not know how the solution moves with the unknowns"), "{warning}");
+}
+
+/// A second derivative in time: no twin. The network's error bar is left, and the reason is told once.
+#[test]
+fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
+    let table =
+        Table { coordinates: vec![vec![0.5, 0.5], vec![0.5, 1.0]], values: vec![0.8, 0.3], sigma: None };
+    let problem = Problem::builder("wave")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .coordinate(Coordinate::time("t", 0.0, 1.0))
+        .unknown(Unknown::new("c", 0.5))
+        .state("u", "sin(pi*x) + net*x*(1-x)*t^2")
+        .equation("wave", "u_tt - c^2*u_xx", PointsSpec::grid([("x", 5), ("t", 5)]))
+        .observation("gauge", "u", DataSpec::table(table))
+        .network(|network| network.width = 4)
+        .training(|training| (training.pretrain_steps, training.train_steps) = (2, 2))
+        .build()
+        .unwrap();
+    let outcome = run(&problem, &Job::default(), &mut Silent).expect("it runs");
+    assert!(outcome.classical_failure.as_ref().unwrap().contains("first-order system"), "{outcome:?}");
+    assert!(outcome.audit.is_empty() && outcome.warnings.is_empty(), "{:?}", outcome.warnings);
+    let unknown = &outcome.unknowns[0];
+    assert!(unknown.sd.is_none() && unknown.data_optimal.is_none() && unknown.sd_network.unwrap() > 0.0);
+    assert!(outcome.misfits[0].classical.is_none() && outcome.misfits[0].network.unwrap() > 0.0);
 }

@@ -22,6 +22,9 @@ fn assert_within(outcome: &Outcome, tolerance: f64, state_tolerance: f64) {
         let distance = state.relative_l2_vs_classical.expect("a classical solution");
         assert!(distance < state_tolerance, "{} is off by {distance:.2e}", state.name);
     }
+    let guess = &outcome.audit[0];
+    assert!(guess.at == "guess" && guess.cosine > 0.99, "{guess:?}");
+    assert_eq!(outcome.warnings, Vec::<String>::new());
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
             outcome.warnings.extend(audit.warning());
             outcome.audit.push(audit);
         }
+        // What holds at the estimate too is told once.
+        Err(reason) if outcome.classical_failure.as_ref() == Some(&reason) => {}
         Err(reason) => outcome.warnings.push(format!("no audit at the guess: {reason}")),
     }
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
