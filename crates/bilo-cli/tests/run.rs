@@ -89,7 +89,7 @@ fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
     assert_eq!(keys(&outcome), keys(&bilo));
     assert_eq!(keys(&outcome["unknowns"]["k"]), keys(&bilo["unknowns"]["k"]));
     assert_eq!(outcome["method"], "adjoint");
-    assert_eq!(outcome["device"], "classical solver, 20 cells");
+    assert_eq!(outcome["device"], "classical solver, finite differences, 20 cells");
     assert_eq!((&outcome["precision"], &outcome["stop"]), (&"f64".into(), &"converged".into()));
     let k = &outcome["unknowns"]["k"];
     assert!((k["estimate"].as_f64().unwrap() - 2.0).abs() < 0.01, "{k}");
