@@ -96,7 +96,7 @@ impl<'a> Inspector<'a> {
         let Ok(twin) = self.twin else { return };
         let reason = match minimise(&TwinLoss { data: self.data, twin }, visit, &mut |_| None) {
             Ok(optimum) if optimum.stop == Stop::Converged => {
-                let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.eta);
+                let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.theta.eta);
                 let found = outcome.unknowns.iter_mut().zip(eta);
                 found.for_each(|(out, (unknown, &eta))| out.data_optimal = Some(unknown.theta_of(eta)));
                 return;

@@ -27,11 +27,9 @@ pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
 }
 
 fn solve_at_truth<'a>(problem: &Problem, twin: &'a Twin) -> Result<TwinSolution<'a>> {
-    let truth: Option<Vec<f64>> =
-        problem.unknowns.iter().map(|unknown| unknown.truth.map(|truth| unknown.eta_of(truth))).collect();
     let no_truth = || Diagnostic::new("synthetic data need the truth of every unknown", Default::default());
     let failed = |error| Diagnostic::new(format!("no synthetic data: {error}"), Default::default());
-    Ok(twin.solve(&truth.ok_or_else(no_truth)?).map_err(failed)?)
+    Ok(twin.solve_truth(problem)?.ok_or_else(no_truth)?.map_err(failed)?)
 }
 
 fn synthetic_table(

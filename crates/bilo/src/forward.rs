@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::outcome::{Field, Fields};
-use crate::problem::{Layout, Points, Problem, divided};
+use crate::problem::{Layout, Points, Problem, State, divided};
 use crate::twin::Twin;
 pub use bilo_solve::Work;
 
@@ -23,7 +23,8 @@ pub struct Forward {
     pub fields: Fields,
 }
 
-/// Solves at the values theta of the unknowns, for so many nodes along each coordinate.
+/// Solves at the values theta of the scalar unknowns and the truth of the unknown functions (the guess
+/// where none is stated), for so many nodes along each coordinate.
 ///
 /// ```
 /// # use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
@@ -43,15 +44,15 @@ pub struct Forward {
 /// ```
 pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forward> {
     let twin = Twin::new(problem)?;
-    let eta: Vec<f64> =
-        problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta)).collect();
     let failed = |error| Diagnostic::new(format!("no solution: {error}"), Origin::none());
-    let solution = twin.solve(&eta).map_err(failed)?;
+    let eta = problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta));
+    let solution = twin.solve_stated(problem, eta.collect())?.map_err(failed)?;
     let layout = Layout::Grid(nodes.iter().copied().enumerate().collect());
     let columns = Points { layout, at: vec![], filter: None }.columns(problem, 0)?;
     let states = problem.states.iter().enumerate();
-    let arrays =
-        states.map(|(i, s)| Field { name: s.name.clone(), values: solution.state(i, &columns) }).collect();
+    let field =
+        |(i, s): (usize, &State)| Field::everywhere(problem, s.name.clone(), solution.state(i, &columns));
+    let arrays = states.map(field).collect();
     let coordinates = problem.coordinates.iter().zip(nodes);
     let axes = coordinates.map(|(c, &count)| (c.name.clone(), c.axis(count))).collect();
     let divided = divided(&problem.coordinates);

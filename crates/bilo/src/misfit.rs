@@ -3,6 +3,7 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::problem::{Problem, Table};
+use crate::theta::Theta;
 use crate::twin::{Twin, TwinSolution, WithSlopes};
 
 /// L_data = Σ_o weight_o mean_i ((value_i - data_i)/sigma_i)², with sigma one where there is none.
@@ -80,7 +81,7 @@ impl<'a> DataLoss<'a> {
     }
 }
 
-/// The data loss as a function of the variables eta, the PDE solved by the twin.
+/// The data loss as a function of the unknowns, the PDE solved by the twin.
 #[derive(Clone, Copy)]
 pub struct TwinLoss<'a> {
     /// The loss.
@@ -89,10 +90,10 @@ pub struct TwinLoss<'a> {
     pub twin: &'a Twin,
 }
 
-/// The solution at some eta and what it says of the observations.
+/// The solution at some value of the unknowns and what it says of the observations.
 pub struct Visit<'a> {
     /// Where.
-    pub eta: Vec<f64>,
+    pub theta: Theta,
     /// The solution.
     pub solution: TwinSolution<'a>,
     /// The observed quantities, by observation.
@@ -102,9 +103,10 @@ pub struct Visit<'a> {
 }
 
 impl<'a> TwinLoss<'a> {
-    /// Solves at eta.
-    pub fn visit(&self, eta: &[f64]) -> Result<Visit<'a>> {
-        let solution = self.twin.solve(eta)?;
+    /// Solves at a value of everything unknown.
+    pub fn visit(&self, theta: impl Into<Theta>) -> Result<Visit<'a>> {
+        let theta = theta.into();
+        let solution = self.twin.solve(&theta)?;
         let observations = self.data.problem.observations.iter().zip(self.data.tables);
         let values = observations
             .map(|(observation, table)| solution.observe(&observation.value, &table.coordinates))
@@ -113,7 +115,7 @@ impl<'a> TwinLoss<'a> {
             return Err(Diagnostic::new("an observed value is not finite", Default::default()).into());
         }
         let terms = self.data.terms(&values);
-        Ok(Visit { eta: eta.to_vec(), solution, values, terms })
+        Ok(Visit { theta, solution, values, terms })
     }
 
     /// The observed quantities with their derivatives by eta.
@@ -126,19 +128,18 @@ impl<'a> TwinLoss<'a> {
             .collect()
     }
 
-    /// d L_data / d eta by the adjoint.
-    pub fn gradient(&self, visit: &Visit<'_>) -> Result<Vec<f64>> {
+    /// The derivatives of L_data by everything unknown, by the adjoint.
+    pub fn gradient(&self, visit: &Visit<'_>) -> Result<Theta> {
         let residuals = self.data.residuals(&visit.values);
         let weights: Vec<f64> = residuals
             .iter()
             .zip(self.data.root_weights())
             .map(|(residual, root)| 2.0 * root * residual)
             .collect();
-        let (mut gradient, mut first) = (vec![0.0; visit.eta.len()], 0);
+        let (mut gradient, mut first) = (visit.theta.zeros(), 0);
         for (observation, table) in self.data.problem.observations.iter().zip(self.data.tables) {
             let weights = &weights[first..first + table.values.len()];
-            let part = visit.solution.gradient(&observation.value, &table.coordinates, weights)?;
-            gradient.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            gradient.add(&visit.solution.gradient(&observation.value, &table.coordinates, weights)?);
             first += table.values.len();
         }
         Ok(gradient)

@@ -30,7 +30,7 @@ impl LocalOperator {
     /// Binds the networks and lowers all formulas.
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
         let inputs = unknowns_of_the_pde(problem)?;
-        let mut names = Names::new(problem);
+        let mut names = Names::with_functions(problem, |function| &function.guess)?;
         let networks = bind_networks(problem, &mut names, &inputs, seed);
         let outputs: Vec<_> = networks.iter().flat_map(|bound| bound.outputs.clone()).collect();
         let mut states = vec![];

@@ -52,7 +52,7 @@ pub fn minimise<'a>(
 ) -> Result<Optimum<'a>> {
     let mut search = Search::new(loss, start)?;
     for step in 1..=MAX_ITERATIONS {
-        let (eta, terms) = (search.visit.eta.clone(), search.visit.terms.clone());
+        let (eta, terms) = (search.visit.theta.eta.clone(), search.visit.terms.clone());
         let converged = search.iterate()?;
         let stop = watch(&Iterate { step, eta: &eta, terms: &terms });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
@@ -74,7 +74,7 @@ struct Search<'l, 'a> {
 
 impl<'l, 'a> Search<'l, 'a> {
     fn new(loss: &'l TwinLoss<'a>, visit: Visit<'a>) -> Result<Self> {
-        let (observed, start) = (loss.slopes(&visit)?, visit.eta.clone());
+        let (observed, start) = (loss.slopes(&visit)?, visit.theta.eta.clone());
         Ok(Self { loss, visit, observed, damping: DAMPING, growth: 2.0, start })
     }
 
@@ -91,7 +91,8 @@ impl<'l, 'a> Search<'l, 'a> {
         let before = self.loss.data.total(&self.visit.terms);
         loop {
             let trial = self.projected(&model.step(self.damping));
-            let moved: Vec<f64> = trial.iter().zip(&self.visit.eta).map(|(new, old)| new - old).collect();
+            let moved: Vec<f64> =
+                trial.iter().zip(&self.visit.theta.eta).map(|(new, old)| new - old).collect();
             // Where the twin cannot solve, the step was too long.
             if let Ok(visit) = self.loss.visit(&trial) {
                 let gain = before - self.loss.data.total(&visit.terms);
@@ -118,12 +119,13 @@ impl<'l, 'a> Search<'l, 'a> {
 
     fn projected(&self, step: &[f64]) -> Vec<f64> {
         let unknowns = &self.loss.data.problem().unknowns;
-        let moved = self.visit.eta.iter().zip(step).zip(unknowns);
+        let moved = self.visit.theta.eta.iter().zip(step).zip(unknowns);
         moved.map(|((eta, step), unknown)| unknown.project(eta + step)).collect()
     }
 
     fn small(&self, moved: &[f64]) -> bool {
-        let sizes = self.visit.eta.iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
+        let sizes =
+            self.visit.theta.eta.iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
         moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= STEP * size)
     }
 }
@@ -145,7 +147,7 @@ impl Model {
     fn new(loss: &TwinLoss<'_>, visit: &Visit<'_>, observed: &[WithSlopes]) -> Result<Self> {
         let residuals = loss.data.residuals(&visit.values);
         let jacobian = loss.data.jacobian(observed);
-        let unknowns = loss.data.problem().unknowns.iter().zip(&visit.eta);
+        let unknowns = loss.data.problem().unknowns.iter().zip(&visit.theta.eta);
         let lengths: Vec<f64> = (unknowns.zip(&jacobian))
             .map(|((unknown, &eta), column)| match held(unknown, eta, dot(column, &residuals)) {
                 true => 0.0,

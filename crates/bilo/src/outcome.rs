@@ -90,6 +90,43 @@ impl ScalarOutcome {
     }
 }
 
+/// Which gradient moved an unknown function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientMode {
+    /// The derivative of the data loss under the PDE: every value of the function moves the solution
+    /// everywhere.
+    Exact,
+}
+
+impl GradientMode {
+    /// The name in `outcome.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            GradientMode::Exact => "exact",
+        }
+    }
+}
+
+/// The result for one unknown function. Its values are among the [`Fields`]: the estimate under its
+/// name, and `NAME_guess` and `NAME_truth`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionOutcome {
+    /// Its name.
+    pub name: String,
+    /// The names of the coordinates that it depends on.
+    pub of: Vec<String>,
+    /// Its unit, if the problem states one.
+    pub unit: Option<String>,
+    /// Least and greatest value of the estimate.
+    pub range: (f64, f64),
+    /// ||estimate - truth|| / ||truth||, if the truth is known.
+    pub relative_l2_error: Option<f64>,
+    /// The same of the guess.
+    pub relative_l2_error_of_guess: Option<f64>,
+    /// Which gradient moved it.
+    pub gradient: GradientMode,
+}
+
 /// The result for one state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateOutcome {
@@ -137,16 +174,25 @@ pub struct Seconds {
 pub struct Field {
     /// Name of the array, e.g. `u_network`, `u_classical`, `residual_front`.
     pub name: String,
-    /// Values in row-major order of the axes.
+    /// The axes, by number, that it depends on.
+    pub of: Vec<usize>,
+    /// Values in row-major order of these axes.
     pub values: Vec<f64>,
 }
 
-/// Solutions and residuals on one tensor grid.
+impl Field {
+    /// Over all coordinates of a problem.
+    pub(crate) fn everywhere(problem: &Problem, name: String, values: Vec<f64>) -> Field {
+        Field { name, of: (0..problem.coordinates.len()).collect(), values }
+    }
+}
+
+/// Solutions, residuals and unknown functions on one tensor grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
     /// Name and nodes of each coordinate.
     pub axes: Vec<(String, Vec<f64>)>,
-    /// The arrays, each of the shape of the axes.
+    /// The arrays.
     pub arrays: Vec<Field>,
 }
 
@@ -167,8 +213,10 @@ pub struct Outcome {
     pub precision: String,
     /// Why it ended.
     pub stop: Stop,
-    /// The unknowns.
+    /// The scalar unknowns.
     pub unknowns: Vec<ScalarOutcome>,
+    /// The unknown functions.
+    pub functions: Vec<FunctionOutcome>,
     /// The states.
     pub states: Vec<StateOutcome>,
     /// Last value of every loss term by name, in the order of the history.

@@ -2,7 +2,7 @@
 //! that the user knows, and the unknowns by their true values.
 
 use crate::diagnostic::Result;
-use crate::problem::{Formula, Names, Problem};
+use crate::problem::{Formula, Names, Problem, UnknownFunction};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
 use std::collections::BTreeMap;
 
@@ -17,13 +17,16 @@ pub(crate) struct StatedTruth {
 
 impl StatedTruth {
     /// None if no state has a stated truth.
-    pub(crate) fn new(problem: &Problem) -> Result<Option<Self>> {
+    pub(crate) fn new<'a>(problem: &'a Problem) -> Result<Option<Self>> {
         let eta: Option<Vec<f64>> =
             problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
-        let (Some(eta), true) = (eta, problem.states.iter().any(|state| state.truth.is_some())) else {
+        let functions = problem.functions.iter().all(|function| function.truth.is_some());
+        let states = problem.states.iter().any(|state| state.truth.is_some());
+        let (Some(eta), true, true) = (eta, functions, states) else {
             return Ok(None);
         };
-        let mut names = Names::new(problem);
+        let truth = |function: &'a UnknownFunction| function.truth.as_ref().expect("all have one");
+        let mut names = Names::with_functions(problem, truth)?;
         let lower =
             |state: &crate::problem::State| state.truth.as_ref().map(|truth| names.lower(truth)).transpose();
         let solutions = problem.states.iter().map(lower).collect::<Result<_>>()?;

@@ -3,24 +3,32 @@
 
 mod law;
 mod pinned;
+mod profile;
 mod slopes;
 mod statement;
 
 use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::function::Lattice;
 use crate::problem::{Equation, Formula, Names, Problem, divided};
 use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
+use bilo_jet::PointSource;
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use profile::Profile;
 use slopes::Tangents;
 pub use slopes::WithSlopes;
 use statement::Parts;
 use std::sync::OnceLock;
 
+use crate::theta::Theta;
+
 /// The classical solver of a problem.
 pub struct Twin {
     engine: Engine,
     names: Names,
-    functions: Vec<Function>,
+    states: Vec<Function>,
+    /// The grids of the unknown functions.
+    lattices: Vec<Lattice>,
     axes: Axes,
     resolution: Resolution,
 }
@@ -28,7 +36,8 @@ pub struct Twin {
 /// What solves.
 enum Engine {
     Central(Box<Solver>),
-    Godunov(Box<Godunov>),
+    /// If the state starts as an unknown function, the number of that.
+    Godunov(Box<Godunov>, Option<usize>),
 }
 
 /// A classical solution at some theta.
@@ -36,6 +45,8 @@ pub struct TwinSolution<'a> {
     twin: &'a Twin,
     solved: Solved<'a>,
     eta: Vec<f64>,
+    /// The unknown functions that it is the solution for.
+    profiles: Vec<Profile>,
     /// Its derivatives by each eta, once they have been asked for.
     tangents: OnceLock<std::result::Result<Tangents, TwinError>>,
 }
@@ -112,43 +123,108 @@ impl Twin {
         let mut parts = Parts::read(problem, &axes)?;
         let refused = |error: TwinError| unsupported(&error.to_string(), problem.equations.first());
         let engine = match law::find(&mut parts)? {
-            Some(law) => Engine::Godunov(Box::new(Godunov::new(law).map_err(|e| refused(e.into()))?)),
+            Some((law, start)) => {
+                Engine::Godunov(Box::new(Godunov::new(law).map_err(|e| refused(e.into()))?), start)
+            }
             None => {
                 let solver = Solver::new(parts.statement()?).map_err(|e| refused(e.into()))?;
                 Engine::Central(Box::new(solver))
             }
         };
-        let Parts { names, functions, .. } = parts;
+        let Parts { names, states, .. } = parts;
+        let lattices = problem.functions.iter().map(|function| Lattice::new(problem, function)).collect();
         let resolution =
             Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps };
-        Ok(Self { engine, names, functions, axes, resolution })
+        Ok(Self { engine, names, states, lattices, axes, resolution })
     }
 
-    /// Solves at the variables eta, at the problem's resolution.
-    pub fn solve(&self, eta: &[f64]) -> std::result::Result<TwinSolution<'_>, TwinError> {
+    /// Solves at a value of everything unknown, at the problem's resolution.
+    pub fn solve(&self, theta: impl Into<Theta>) -> std::result::Result<TwinSolution<'_>, TwinError> {
+        let theta = theta.into();
+        let profiles = Profile::of(&theta);
+        self.solve_for(theta.eta, profiles)
+    }
+
+    /// Solves at the truth of a problem, this twin's own; none unless the truth of everything unknown is
+    /// stated.
+    pub fn solve_truth(
+        &self,
+        problem: &Problem,
+    ) -> Result<Option<std::result::Result<TwinSolution<'_>, TwinError>>> {
+        let eta: Option<Vec<f64>> =
+            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
+        let stated = problem.functions.iter().all(|function| function.truth.is_some());
+        eta.filter(|_| stated).map(|eta| self.solve_stated(problem, eta)).transpose()
+    }
+
+    /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It
+    /// is taken as it is, not as its grid sees it.
+    pub fn solve_stated(
+        &self,
+        problem: &Problem,
+        eta: Vec<f64>,
+    ) -> Result<std::result::Result<TwinSolution<'_>, TwinError>> {
+        Ok(self.solve_for(eta, Profile::stated(problem)?))
+    }
+
+    fn solve_for(
+        &self,
+        eta: Vec<f64>,
+        profiles: Vec<Profile>,
+    ) -> std::result::Result<TwinSolution<'_>, TwinError> {
         let solved = match &self.engine {
             Engine::Central(solver) => {
-                Solved::Central(Box::new(solver.solve(&Values::parameters(eta), &self.resolution)?))
+                let mut values = Values::parameters(&eta);
+                for (number, profile) in profiles.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, number, &eta)?;
+                    let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+                    values.coefficients.push(profile.sample(&self.lattices[number], &columns));
+                }
+                Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
             }
-            Engine::Godunov(godunov) => {
-                let inputs = Inputs { parameters: eta.to_vec(), initial: vec![] };
+            Engine::Godunov(godunov, start) => {
+                let initial = start.map_or(vec![], |function| {
+                    profiles[function].sample(&self.lattices[function], &[&self.cell_nodes(godunov)])
+                });
+                let inputs = Inputs { parameters: eta.clone(), initial };
                 let mesh = Mesh::new(self.resolution.cells[0], self.resolution.steps);
                 Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
             }
         };
-        Ok(TwinSolution { twin: self, solved, eta: eta.to_vec(), tangents: OnceLock::new() })
+        Ok(TwinSolution { twin: self, solved, eta, profiles, tangents: OnceLock::new() })
     }
 
-    /// The number of a state that is a function of the statement's graph.
-    fn state(&self, function: Function) -> usize {
-        self.functions.iter().position(|f| *f == function).expect("a state")
+    /// Where the solver wants the values of an unknown function: one column per coordinate of it.
+    fn solver_nodes(
+        &self,
+        solver: &Solver,
+        function: usize,
+        eta: &[f64],
+    ) -> std::result::Result<Vec<Vec<f64>>, TwinError> {
+        let points = PointSource::grid(solver.coefficient_nodes(function, eta, &self.resolution)?);
+        Ok(points.columns(0..points.len()))
+    }
+
+    /// Where Godunov's scheme wants the values of the unknown function that the state starts as.
+    fn cell_nodes(&self, godunov: &Godunov) -> Vec<f64> {
+        godunov.initial_nodes(self.resolution.cells[0])
+    }
+
+    /// The number of a state that is a function of the statement's graph, if it is one.
+    fn state(&self, function: Function) -> Option<usize> {
+        self.states.iter().position(|f| *f == function)
+    }
+
+    /// The number of an unknown function.
+    fn unknown_function(&self, function: Function) -> usize {
+        self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
     }
 
     /// The scheme's name in a problem file.
     pub fn scheme(&self) -> &'static str {
         match self.engine {
             Engine::Central(_) => "central",
-            Engine::Godunov(_) => "godunov",
+            Engine::Godunov(..) => "godunov",
         }
     }
 
@@ -158,7 +234,7 @@ impl Twin {
         let cells = cells.join(" x ");
         let steps = self.resolution.steps;
         match (&self.engine, self.axes.time) {
-            (Engine::Godunov(_), _) => {
+            (Engine::Godunov(..), _) => {
                 format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
             }
             (_, Some(_)) => format!("finite differences, {cells} cells, {steps} time steps"),
@@ -215,14 +291,19 @@ impl TwinSolution<'_> {
         for leaf in &leaves {
             inputs.push(match leaf {
                 Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
-                Leaf::Derivative(function, index) => {
-                    let state = self.twin.state(*function);
-                    match &self.solved {
-                        Solved::Central(solution) => self.derivative(solution, state, index, columns),
-                        Solved::Godunov(_) if index.order() == 0 => self.state(state, columns),
-                        Solved::Godunov(_) => return Err(no_derivatives(formula)),
+                Leaf::Derivative(function, index) => match (self.twin.state(*function), &self.solved) {
+                    (Some(state), Solved::Central(solution)) => {
+                        self.derivative(solution, state, index, columns)
                     }
-                }
+                    (Some(state), Solved::Godunov(_)) if index.order() == 0 => self.state(state, columns),
+                    (Some(_), Solved::Godunov(_)) => return Err(no_derivatives(formula)),
+                    (None, _) if index.order() == 0 => {
+                        let unknown = self.twin.unknown_function(*function);
+                        let lattice = &self.twin.lattices[unknown];
+                        self.profiles[unknown].sample(lattice, &lattice.select(columns))
+                    }
+                    (None, _) => return Err(no_slopes(formula)),
+                },
             });
         }
         let tape = Tape::compile(&names.graph, &[value], &leaves).expect("all leaves are given");
@@ -247,4 +328,9 @@ fn no_derivatives(formula: &Formula) -> Error {
     Diagnostic::new(message, formula.origin.clone())
         .help("observe values of the state, or choose `scheme = \"central\"` in [classical]")
         .into()
+}
+
+fn no_slopes(formula: &Formula) -> Error {
+    let message = "an unknown function has kinks on its grid, so its derivatives cannot be observed";
+    Diagnostic::new(message, formula.origin.clone()).help("observe the function itself, or a state").into()
 }

@@ -87,14 +87,14 @@ fn network_fields(
     let program = FieldProgram::new(graph, &operator.operator, &values)
         .map_err(|error| program_error(graph, &error, &problem.equations[0].residual.origin))?;
     let values = device.evaluate(&program, grid.clone(), &point.weights, &point.eta);
-    Ok(names.into_iter().zip(values).map(|(name, values)| Field { name, values }).collect())
+    Ok(names.into_iter().zip(values).map(|(name, values)| Field::everywhere(problem, name, values)).collect())
 }
 
 fn states_on_grid(problem: &Problem, solution: &TwinSolution<'_>, grid: &PointSource) -> Vec<Field> {
     let columns = grid.columns(0..grid.len());
-    let field = |(number, state): (usize, &State)| Field {
-        name: format!("{}_classical", state.name),
-        values: solution.state(number, &columns),
+    let field = |(number, state): (usize, &State)| {
+        let name = format!("{}_classical", state.name);
+        Field::everywhere(problem, name, solution.state(number, &columns))
     };
     problem.states.iter().enumerate().map(field).collect()
 }

@@ -1,6 +1,6 @@
 //! `fields.csv`: a row per point of the grid.
 
-use bilo::outcome::Fields;
+use bilo::outcome::{Field, Fields};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -14,13 +14,17 @@ pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
     writeln!(file, "{}", names.join(","))?;
     let points: usize = fields.axes.iter().map(|(_, nodes)| nodes.len()).product();
     for point in 0..points {
-        let mut stride = points;
-        let mut cells = vec![];
+        let (mut stride, mut place) = (points, vec![]);
         for (_, nodes) in &fields.axes {
             stride /= nodes.len();
-            cells.push(nodes[point / stride % nodes.len()]);
+            place.push(point / stride % nodes.len());
         }
-        cells.extend(fields.arrays.iter().map(|array| array.values[point]));
+        let axes = fields.axes.iter().zip(&place).map(|((_, nodes), &node)| nodes[node]);
+        let value = |array: &Field| {
+            let along = |number, &axis: &usize| number * fields.axes[axis].1.len() + place[axis];
+            array.values[array.of.iter().fold(0, along)]
+        };
+        let cells: Vec<f64> = axes.chain(fields.arrays.iter().map(value)).collect();
         // `{:?}` is the shortest text that reads back as the same number.
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:?}")).collect();
         writeln!(file, "{}", cells.join(","))?;

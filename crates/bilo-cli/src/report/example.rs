@@ -31,6 +31,7 @@ pub(crate) fn outcome() -> Outcome {
         precision: "f32".into(),
         stop: Stop::Steps,
         unknowns: vec![known, unknown("a", None, 0.1, 0.25, None)],
+        functions: vec![],
         states: vec![StateOutcome { name: "u".into(), relative_l2_vs_classical: Some(1e-3) }],
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
         misfits: vec![MisfitOutcome { name: "ends".into(), network: Some(2e-4), classical: Some(3e-4) }],
@@ -46,7 +47,11 @@ pub(crate) fn outcome() -> Outcome {
         seconds: Seconds { total: 3.5, pretrain: 1.0, train: 2.0, per_step: 0.1 },
         fields: Fields {
             axes: vec![("x".into(), vec![0.0, 0.5, 1.0]), ("t".into(), vec![0.0, 1.0])],
-            arrays: vec![Field { name: "u_network".into(), values: vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1] }],
+            arrays: vec![Field {
+                name: "u_network".into(),
+                of: vec![0, 1],
+                values: vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1],
+            }],
         },
         classical_failure: None,
     }

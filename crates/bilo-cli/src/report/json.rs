@@ -1,7 +1,7 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
-use bilo::outcome::{Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, Outcome, ScalarOutcome, Stop};
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
@@ -14,7 +14,7 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         "device": outcome.device,
         "precision": outcome.precision,
         "stop": outcome.stop.name(),
-        "unknowns": map(&outcome.unknowns, |unknown| (&unknown.name, scalar(unknown))),
+        "unknowns": unknowns(outcome),
         "states": map(&outcome.states, |state| {
             (&state.name, json!({ "relative_l2_vs_classical": state.relative_l2_vs_classical }))
         }),
@@ -40,6 +40,23 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         "diverged": diverged(&outcome.stop),
     });
     format!("{value:#}\n")
+}
+
+fn unknowns(outcome: &Outcome) -> Map<String, Value> {
+    let mut unknowns = map(&outcome.unknowns, |unknown| (&unknown.name, scalar(unknown)));
+    unknowns.append(&mut map(&outcome.functions, |unknown| (&unknown.name, function(unknown))));
+    unknowns
+}
+
+fn function(unknown: &FunctionOutcome) -> Value {
+    json!({
+        "kind": "function",
+        "of": unknown.of,
+        "relative_l2_error": unknown.relative_l2_error,
+        "relative_l2_error_of_guess": unknown.relative_l2_error_of_guess,
+        "range": [unknown.range.0, unknown.range.1],
+        "gradient": unknown.gradient.name(),
+    })
 }
 
 fn scalar(unknown: &ScalarOutcome) -> Value {

@@ -6,13 +6,16 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-/// Each axis under its coordinate's name, and every array in the shape of the axes.
+/// Each axis under its coordinate's name, and every array in the shape of its axes.
 pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
     let shape: Vec<usize> = fields.axes.iter().map(|(_, nodes)| nodes.len()).collect();
     let axes = fields.axes.iter().zip(shape.chunks(1));
     let axes = axes.map(|((name, nodes), length)| (name.as_str(), length, nodes.as_slice()));
-    let arrays = fields.arrays.iter();
-    let arrays = arrays.map(|array| (array.name.as_str(), shape.as_slice(), array.values.as_slice()));
+    let shapes: Vec<Vec<usize>> =
+        fields.arrays.iter().map(|array| array.of.iter().map(|&axis| shape[axis]).collect()).collect();
+    let arrays = fields.arrays.iter().zip(&shapes);
+    let arrays =
+        arrays.map(|(array, shape)| (array.name.as_str(), shape.as_slice(), array.values.as_slice()));
     npy::write_archive(BufWriter::new(File::create(path)?), axes.chain(arrays))
 }
 

@@ -3,7 +3,7 @@
 use super::number::{duration, significant};
 use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM};
 use bilo::observer::Phase;
-use bilo::outcome::{Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
@@ -19,8 +19,12 @@ const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
 pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
-    let mut text = unknowns(&outcome.unknowns);
-    text.push('\n');
+    let mut text = String::new();
+    if !outcome.unknowns.is_empty() {
+        text += &unknowns(&outcome.unknowns);
+        text.push('\n');
+    }
+    outcome.functions.iter().for_each(|unknown| text += &function(unknown));
     text += &states(outcome);
     text += &classical(outcome);
     for warning in &outcome.warnings {
@@ -47,6 +51,19 @@ fn unknowns(unknowns: &[ScalarOutcome]) -> String {
         let _ = writeln!(text, "{line}");
     }
     text
+}
+
+fn function(unknown: &FunctionOutcome) -> String {
+    let unit = unknown.unit.as_ref().map(|unit| format!(" [{unit}]")).unwrap_or_default();
+    let (least, most) = (significant(unknown.range.0), significant(unknown.range.1));
+    let error = match (unknown.relative_l2_error, unknown.relative_l2_error_of_guess) {
+        (Some(error), Some(guess)) => {
+            format!("; relative L2 error {error:.2e} (of the guess {guess:.2e})")
+        }
+        _ => String::new(),
+    };
+    let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient.name());
+    format!("{name}({of}){unit}: from {least} to {most}{error}; moved by the {mode} gradient.\n")
 }
 
 fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {

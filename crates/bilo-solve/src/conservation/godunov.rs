@@ -84,6 +84,11 @@ impl Godunov {
         Ok(run)
     }
 
+    /// Where the values of [`Initial::Nodal`] are given.
+    pub fn initial_nodes(&self, cells: usize) -> Vec<f64> {
+        (0..self.nodes(cells)).map(|i| along(self.space, i, cells)).collect()
+    }
+
     /// Number of unknown nodes.
     fn nodes(&self, cells: usize) -> usize {
         if self.periodic { cells } else { cells + 1 }
@@ -199,6 +204,11 @@ impl Run<'_> {
             let t = along(self.godunov.time, interval + 1, self.intervals);
             self.evolution.push(t, &u);
         }
+    }
+
+    /// What it was solved for.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// The derivative of the solution along a direction of the inputs.

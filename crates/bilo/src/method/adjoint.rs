@@ -3,13 +3,16 @@
 use super::Job;
 use crate::closing::{error_bars, misfits};
 use crate::data::observed_tables;
+use crate::descent::{self, Descent, Target};
 use crate::diagnostic::Result;
-use crate::misfit::{DataLoss, TwinLoss};
+use crate::function::{Lattice, score};
+use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
-use crate::optimum::{Iterate, MAX_ITERATIONS, Optimum, minimise};
-use crate::outcome::{Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use crate::optimum::{self, Iterate, Optimum};
+use crate::outcome::{GradientMode, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
 use crate::problem::Problem;
-use crate::twin::Twin;
+use crate::theta::Theta;
+use crate::twin::{Twin, WithSlopes};
 use crate::uncertainty::{NoiseLevels, Uncertainty};
 use crate::verify::classical_fields;
 use std::time::Instant;
@@ -20,17 +23,15 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let tables = observed_tables(problem, job.seed)?;
     let twin = Twin::new(problem)?;
     let loss = TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin };
-    let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
-    let mut watch = Watch { problem, observer, began, loss_names: loss.data.names() };
-    watch.observer.event(&Event::Begin(Phase::Train, MAX_ITERATIONS));
     let start = Instant::now();
-    let optimum =
-        loss.visit(&guess).and_then(|guess| minimise(&loss, guess, &mut |iterate| watch.step(iterate)));
-    watch.observer.event(&Event::End(Phase::Train));
+    let mut watch = Watch { problem, observer, began };
+    let found = match problem.functions.is_empty() {
+        true => gauss_newton(loss, &mut watch)?,
+        false => lbfgs(loss, &mut watch)?,
+    };
     let seconds = start.elapsed().as_secs_f64();
-    let Optimum { visit, observed, stop, steps } = optimum?;
+    let Found { visit, observed, losses, stop, steps } = found;
     let noise = NoiseLevels::new(&loss.data, &visit.values);
-    let uncertainty = Uncertainty::new(&loss.data, &noise, &observed, &visit.eta);
     let mut outcome = Outcome {
         problem: problem.name.clone(),
         method: job.method.name().to_owned(),
@@ -39,13 +40,14 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         device: format!("classical solver, {}", twin.describe()),
         precision: "f64".to_owned(),
         stop,
-        unknowns: ScalarOutcome::all(problem, &visit.eta),
+        unknowns: ScalarOutcome::all(problem, &visit.theta.eta),
+        functions: vec![],
         states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
         misfits: misfits(&loss.data, None, Some(&visit.terms)),
-        losses: watch.loss_names.into_iter().zip(visit.terms).collect(),
+        losses,
         audit: vec![],
         singular_values: vec![],
-        noise: noise.observations,
+        noise: noise.observations.clone(),
         warnings: vec![],
         pretrain_steps: 0,
         train_steps: steps,
@@ -58,7 +60,15 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         fields: classical_fields(problem, &visit.solution)?,
         classical_failure: None,
     };
-    error_bars(&mut outcome, uncertainty);
+    for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
+        let lattice = Lattice::new(problem, function);
+        let estimate = |columns: &[&[f64]]| lattice.sample(values, columns);
+        outcome.functions.push(score::outcome(problem, function, &estimate, GradientMode::Exact)?);
+        outcome.fields.arrays.extend(score::fields(problem, function, &estimate)?);
+    }
+    if let Some(observed) = observed {
+        error_bars(&mut outcome, Uncertainty::new(&loss.data, &noise, &observed, &visit.theta.eta));
+    }
     if outcome.stop == Stop::Converged {
         outcome.unknowns.iter_mut().for_each(|unknown| unknown.data_optimal = Some(unknown.estimate));
     }
@@ -66,16 +76,54 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     Ok(outcome)
 }
 
+/// Where a search ended.
+struct Found<'a> {
+    visit: Visit<'a>,
+    /// The observed quantities with their derivatives by the scalars, where these are all that is unknown.
+    observed: Option<Vec<WithSlopes>>,
+    losses: Vec<(String, f64)>,
+    stop: Stop,
+    steps: usize,
+}
+
+/// Few scalars: Gauss-Newton.
+fn gauss_newton<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
+    let guess = Theta::guess(loss.data.problem())?;
+    let names = loss.data.names();
+    watch.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
+    let found = loss.visit(&guess).and_then(|guess| {
+        optimum::minimise(&loss, guess, &mut |iterate| watch.step(iterate, &names, optimum::MAX_ITERATIONS))
+    });
+    watch.observer.event(&Event::End(Phase::Train));
+    let Optimum { visit, observed, stop, steps } = found?;
+    let losses = names.into_iter().zip(visit.terms.clone()).collect();
+    Ok(Found { visit, observed: Some(observed), losses, stop, steps })
+}
+
+/// Functions: L-BFGS.
+fn lbfgs<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
+    let guess = Theta::guess(loss.data.problem())?;
+    let target = Target::new(loss)?;
+    let names = target.names();
+    watch.observer.event(&Event::Begin(Phase::Train, descent::MAX_ITERATIONS));
+    let found = descent::descend(&target, &guess, &mut |iterate| {
+        watch.step(iterate, &names, descent::MAX_ITERATIONS)
+    });
+    watch.observer.event(&Event::End(Phase::Train));
+    let Descent { end, stop, steps } = found?;
+    let losses = names.into_iter().zip(end.terms).collect();
+    Ok(Found { visit: end.visit, observed: None, losses, stop, steps })
+}
+
 /// Reports iterations and knows when to stop.
 struct Watch<'a> {
     problem: &'a Problem,
     observer: &'a mut dyn Observer,
     began: Instant,
-    loss_names: Vec<String>,
 }
 
 impl Watch<'_> {
-    fn step(&mut self, iterate: &Iterate<'_>) -> Option<Stop> {
+    fn step(&mut self, iterate: &Iterate<'_>, loss_names: &[String], steps: usize) -> Option<Stop> {
         let unknowns = self.problem.unknowns.iter().zip(iterate.eta);
         let thetas: Vec<f64> = unknowns.map(|(unknown, &eta)| unknown.theta_of(eta)).collect();
         let names: Vec<String> = self.problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
@@ -83,9 +131,9 @@ impl Watch<'_> {
         let control = self.observer.event(&Event::Step(Record {
             phase: Phase::Train,
             step: iterate.step,
-            steps: MAX_ITERATIONS,
+            steps,
             seconds,
-            loss_names: &self.loss_names,
+            loss_names,
             losses: iterate.terms,
             unknown_names: &names,
             unknowns: &thetas,

@@ -3,7 +3,7 @@
 use super::Job;
 use crate::closing::Inspector;
 use crate::data::observed_tables;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::level::{Fit, Lower, Upper};
 use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
@@ -22,6 +22,7 @@ use std::time::Instant;
 /// Runs the method.
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     let began = Instant::now();
+    refuse_functions(problem)?;
     let mut device = cpu(problem.training.precision, job.threads);
     let mut operator = LocalOperator::new(problem, job.seed)?;
     let tables = observed_tables(problem, job.seed)?;
@@ -69,6 +70,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         precision: device.precision().name().to_owned(),
         stop: trained.stop,
         unknowns: ScalarOutcome::all(problem, &point.eta),
+        functions: vec![],
         states: verdict.states,
         losses: loss_names.into_iter().zip(trained.losses).collect(),
         misfits: vec![],
@@ -99,6 +101,13 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = began.elapsed().as_secs_f64();
     Ok(outcome)
+}
+
+fn refuse_functions(problem: &Problem) -> Result<()> {
+    let Some(function) = problem.functions.first() else { return Ok(()) };
+    let message = format!("the method bilo infers numbers, and `{}` is a function", function.name);
+    let error = Diagnostic::new(message, function.guess.origin.clone());
+    Err(error.help("run it with --method adjoint").into())
 }
 
 /// u_0, the classical solution at the guess, at points of the PDE; none if

@@ -1,6 +1,7 @@
 //! A problem stated in Rust.
 
 use super::check;
+use super::function::FunctionSpec;
 use super::model::{
     Classical, Constant, Coordinate, Data, Equation, Formula, NetworkChoice, Observation, Problem, Recipe,
     State, Table, Training, Transform, Unknown,
@@ -28,6 +29,7 @@ use crate::diagnostic::{Origin, Result};
 pub struct ProblemBuilder {
     /// What needs no work to be part of the problem.
     problem: Problem,
+    functions: Vec<FunctionSpec>,
     states: Vec<StateSpec>,
     equations: Vec<EquationSpec>,
     observations: Vec<ObservationSpec>,
@@ -89,6 +91,7 @@ impl Problem {
                 coordinates: Vec::new(),
                 constants: Vec::new(),
                 unknowns: Vec::new(),
+                functions: Vec::new(),
                 states: Vec::new(),
                 equations: Vec::new(),
                 observations: Vec::new(),
@@ -96,6 +99,7 @@ impl Problem {
                 training,
                 classical: Classical::over(&[]),
             },
+            functions: Vec::new(),
             states: Vec::new(),
             equations: Vec::new(),
             observations: Vec::new(),
@@ -126,6 +130,12 @@ impl ProblemBuilder {
     /// Adds an unknown.
     pub fn unknown(mut self, unknown: Unknown) -> Self {
         self.problem.unknowns.push(unknown);
+        self
+    }
+
+    /// Adds an unknown function.
+    pub fn unknown_function(mut self, function: FunctionSpec) -> Self {
+        self.functions.push(function);
         self
     }
 
@@ -194,6 +204,9 @@ impl ProblemBuilder {
     pub fn build(self) -> Result<Problem> {
         let mut problem = self.problem;
         let places = Places::default();
+        for function in self.functions {
+            problem.functions.push(function.resolve(&problem.coordinates)?);
+        }
         for StateSpec { name, form, truth } in self.states {
             let form = formula(&format!("state.{name}.form"), &form)?;
             let truth = truth.map(|truth| formula(&format!("state.{name}.truth"), &truth)).transpose()?;

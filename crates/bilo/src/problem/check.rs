@@ -3,17 +3,22 @@
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::model::{
-    Classical, Data, Layout, Levels, Observation, Points, Problem, Table, Transform, Unknown,
+    Classical, Data, Formula, Layout, Levels, Observation, Points, Problem, RegulariserKind, Table,
+    Transform, Unknown, UnknownFunction,
 };
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::function::{Lattice, Shape};
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 
 /// Most cells of the classical twin's grid.
 const MOST_CELLS: usize = 1_000_000;
+
+/// Most nodes of an unknown function.
+const MOST_NODES: usize = 100_000;
 
 /// Checks a problem; `places` tells where its parts were written.
 pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
@@ -23,6 +28,9 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.coordinates()?;
     for unknown in &problem.unknowns {
         check.unknown(unknown)?;
+    }
+    for function in &problem.functions {
+        check.function(function)?;
     }
     for equation in &problem.equations {
         check.not_negative(&format!("equation.{}.weight", equation.name), equation.weight)?;
@@ -83,7 +91,7 @@ impl Check<'_> {
         let p = self.problem;
         let kinds = [
             ("coordinate", "[coordinates]", p.coordinates.is_empty()),
-            ("unknown", "[unknown.NAME]", p.unknowns.is_empty()),
+            ("unknown", "[unknown.NAME]", p.unknowns.is_empty() && p.functions.is_empty()),
             ("state", "[state.NAME]", p.states.is_empty()),
             ("equation", "[equation.NAME]", p.equations.is_empty()),
             ("observation", "[observation.NAME]", p.observations.is_empty()),
@@ -129,6 +137,7 @@ impl Check<'_> {
         names.extend(p.coordinates.iter().map(|c| ("coordinates", c.name.as_str())));
         names.extend(p.constants.iter().map(|c| ("constants", c.name.as_str())));
         names.extend(p.unknowns.iter().map(|u| ("unknown", u.name.as_str())));
+        names.extend(p.functions.iter().map(|f| ("unknown", f.name.as_str())));
         names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
         names.extend(p.equations.iter().map(|e| ("equation", e.name.as_str())));
         names.extend(p.observations.iter().map(|o| ("observation", o.name.as_str())));
@@ -154,10 +163,11 @@ impl Check<'_> {
         Some(format!("the name `{name}` reads as a derivative of `{state}`"))
     }
 
-    /// The state that a name such as `u_xt` is a derivative of.
+    /// The state or unknown function that a name such as `u_xt` is a derivative of.
     fn as_derivative(&self, name: &str) -> Option<&str> {
         let variables: Vec<&str> = self.problem.coordinates.iter().map(|c| c.name.as_str()).collect();
-        let states = self.problem.states.iter().map(|s| s.name.as_str());
+        let functions = self.problem.functions.iter().map(|f| f.name.as_str());
+        let states = self.problem.states.iter().map(|s| s.name.as_str()).chain(functions);
         let suffix = |state: &str| name.strip_prefix(state).and_then(|rest| rest.strip_prefix('_'));
         let mut states = states.filter(|state| suffix(state).is_some_and(|s| is_made_of(s, &variables)));
         states.next()
@@ -211,6 +221,45 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Its formulas are about its own coordinates and have values, its form is about `net`.
+    fn function(&self, function: &UnknownFunction) -> Result<()> {
+        let path = |key: &str| format!("unknown.{}.{key}", function.name);
+        for &count in &function.nodes {
+            self.count(&path("grid"), count, 2, MOST_NODES)?;
+        }
+        let all = function.nodes.iter().fold(1usize, |all, &count| all.saturating_mul(count));
+        let message = || format!("there must be at most {MOST_NODES} nodes in all, found {all}");
+        self.demand(all <= MOST_NODES, &path("grid"), message)?;
+        self.has_values(function, "guess", &function.guess)?;
+        if let Some(truth) = &function.truth {
+            self.has_values(function, "truth", truth)?;
+        }
+        let moves = Shape::new(self.problem, function)?.values(&vec![0.5; all]).1;
+        self.demand(moves.iter().any(|&slope| slope != 0.0), &path("form"), || {
+            format!("the form of `{}` does not use the network, `net`", function.name)
+        })?;
+        let Some(regulariser) = &function.regulariser else { return Ok(()) };
+        self.not_negative(&path("regularise.weight"), regulariser.weight)?;
+        match &regulariser.kind {
+            RegulariserKind::Tv { smoothing } => self.positive(&path("regularise.smoothing"), *smoothing),
+            RegulariserKind::L2 { reference: Some(reference) } => {
+                self.has_values(function, "regularise.reference", reference)
+            }
+            RegulariserKind::H1 | RegulariserKind::L2 { reference: None } => Ok(()),
+        }
+    }
+
+    /// A formula of a function's coordinates is finite at all nodes.
+    fn has_values(&self, function: &UnknownFunction, key: &str, formula: &Formula) -> Result<()> {
+        let values = function.on_nodes(self.problem, formula)?;
+        let Some(node) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let place: Vec<f64> =
+            Lattice::new(self.problem, function).columns().iter().map(|column| column[node]).collect();
+        let path = format!("unknown.{}.{key}", function.name);
+        let message = format!("`{key}` of `{}` has no finite value at {place:?}", function.name);
+        Err(self.error(&path, message).into())
+    }
+
     fn observation(&self, observation: &Observation) -> Result<()> {
         let path = format!("observation.{}", observation.name);
         self.not_negative(&format!("{path}.weight"), observation.weight)?;
@@ -225,12 +274,14 @@ impl Check<'_> {
 
     /// What is said at a path needs the truth of every unknown.
     fn truths(&self, path: &str, what: &str) -> Result<()> {
-        match self.problem.unknowns.iter().find(|u| u.truth.is_none()) {
+        let numbers = self.problem.unknowns.iter().filter(|u| u.truth.is_none()).map(|u| &u.name);
+        let functions = self.problem.functions.iter().filter(|f| f.truth.is_none()).map(|f| &f.name);
+        match numbers.chain(functions).next() {
             None => Ok(()),
             Some(unknown) => {
-                let message = format!("{what} the truth of every unknown, `{}` has none", unknown.name);
+                let message = format!("{what} the truth of every unknown, `{unknown}` has none");
                 let error = self.error(path, message);
-                Err(error.help(format!("add `truth = ...` to [unknown.{}]", unknown.name)).into())
+                Err(error.help(format!("add `truth = ...` to [unknown.{unknown}]")).into())
             }
         }
     }
@@ -324,6 +375,13 @@ impl Check<'_> {
                 uses(&in_forms.graph, &forms, in_forms.eta[i]) || uses(&names.graph, &all, names.eta[i]);
             self.demand(used, &format!("unknown.{}", unknown.name), || {
                 format!("the unknown `{}` occurs in no equation, form or observation", unknown.name)
+            })?;
+        }
+        for (i, function) in problem.functions.iter().enumerate() {
+            let used = depends_on(&in_forms.graph, &forms, in_forms.functions[i])
+                || depends_on(&names.graph, &all, names.functions[i]);
+            self.demand(used, &format!("unknown.{}", function.name), || {
+                format!("the unknown `{}` occurs in no equation, form or observation", function.name)
             })?;
         }
         self.filters()

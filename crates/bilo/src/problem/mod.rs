@@ -38,6 +38,7 @@ mod classical;
 mod csv;
 mod data;
 mod formula;
+mod function;
 mod model;
 mod names;
 mod points;
@@ -51,6 +52,8 @@ mod tree;
 
 pub use builder::{DataSpec, ProblemBuilder};
 pub(crate) use classical::divided;
+pub use function::FunctionSpec;
+pub(crate) use function::evaluate;
 pub use model::*;
 pub use names::{NET, Names};
 pub use points_spec::PointsSpec;

@@ -16,8 +16,10 @@ pub struct Problem {
     pub coordinates: Vec<Coordinate>,
     /// Named numbers.
     pub constants: Vec<Constant>,
-    /// The parameters theta to be inferred.
+    /// The scalar parameters theta to be inferred.
     pub unknowns: Vec<Unknown>,
+    /// The functions to be inferred.
+    pub functions: Vec<UnknownFunction>,
     /// What the PDE is about; several states make a system.
     pub states: Vec<State>,
     /// Residuals that must vanish: the PDE itself and soft conditions.
@@ -75,6 +77,55 @@ pub struct Unknown {
     pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
+}
+
+/// A function of some coordinates to be inferred: a coefficient, a source, an initial value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownFunction {
+    /// Its name in expressions.
+    pub name: String,
+    /// The coordinates (by number) that it depends on.
+    pub of: Vec<usize>,
+    /// The function as an expression of `net` and its coordinates: what is known of it (values at an
+    /// end, a sign, a range) holds whatever `net` is.
+    pub form: Formula,
+    /// Where the search starts, an expression of its coordinates.
+    pub guess: Formula,
+    /// The true function, if known: makes synthetic data and scores the result.
+    pub truth: Option<Formula>,
+    /// Nodes along each of its coordinates: where a method without a network holds its values.
+    pub nodes: Vec<usize>,
+    /// What is added to the upper-level loss to make it well-posed.
+    pub regulariser: Option<Regulariser>,
+    /// Unit, for people.
+    pub unit: Option<String>,
+}
+
+/// weight · mean of a density over the domain of an unknown function f.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regulariser {
+    /// The density.
+    pub kind: RegulariserKind,
+    /// Its weight beside the data loss, which is a mean too.
+    pub weight: f64,
+}
+
+/// The density of a regulariser.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RegulariserKind {
+    /// |grad f|²: smooth functions.
+    H1,
+    /// Σ_i (sqrt(f_{x_i}² + s²) - s): total variation, |f_{x_i}| rounded off over slopes of size s;
+    /// functions with few jumps.
+    Tv {
+        /// The slope s.
+        smoothing: f64,
+    },
+    /// (f - reference)²: functions near one that is known; near the guess if none is given.
+    L2 {
+        /// An expression of the function's coordinates.
+        reference: Option<Formula>,
+    },
 }
 
 /// The variable eta that the method moves in place of an unknown theta.

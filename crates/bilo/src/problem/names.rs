@@ -1,6 +1,6 @@
 //! What every name of a problem stands for in expressions.
 
-use super::model::{Formula, Problem, Transform, Unknown};
+use super::model::{Formula, Problem, Transform, Unknown, UnknownFunction};
 use crate::diagnostic::Result;
 use bilo_expr::{Expr, Function, Graph, Scope, Symbol, lower};
 
@@ -18,22 +18,48 @@ pub struct Names {
     pub eta: Vec<Symbol>,
     /// The unknowns as expressions of `eta`.
     pub theta: Vec<Expr>,
+    /// The unknown functions, where they are opaque.
+    pub functions: Vec<Function>,
     /// Coordinates, constants and unknowns by name; expressions are differentiated by coordinates.
     pub scope: Scope,
 }
 
 impl Names {
-    /// Coordinates, constants and unknowns; states are bound later, to whatever stands for them.
+    /// Coordinates, constants and unknowns, functions among them as opaque functions of their
+    /// coordinates; states are bound later, to whatever stands for them.
     pub fn new(problem: &Problem) -> Names {
         let mut names = Names::without_unknowns(problem);
-        for unknown in &problem.unknowns {
-            let eta = names.graph.symbol(&unknown.name);
-            let theta = unknown.theta_expr(eta, &mut names.graph);
-            names.eta.push(eta);
-            names.theta.push(theta);
-            names.scope.bind(&unknown.name, theta);
+        names.bind_scalars(problem);
+        for unknown in &problem.functions {
+            let function = names.bind_function(&unknown.name, &unknown.of);
+            names.functions.push(function);
         }
         names
+    }
+
+    /// The same with each unknown function replaced by a formula of its coordinates.
+    pub(crate) fn with_functions<'a>(
+        problem: &'a Problem,
+        formula: impl Fn(&'a UnknownFunction) -> &'a Formula,
+    ) -> Result<Names> {
+        let mut names = Names::without_unknowns(problem);
+        let formulas = problem.functions.iter().map(|unknown| names.lower(formula(unknown)));
+        let values = formulas.collect::<Result<Vec<_>>>()?;
+        names.bind_scalars(problem);
+        for (unknown, value) in problem.functions.iter().zip(values) {
+            names.scope.bind(&unknown.name, value);
+        }
+        Ok(names)
+    }
+
+    fn bind_scalars(&mut self, problem: &Problem) {
+        for unknown in &problem.unknowns {
+            let eta = self.graph.symbol(&unknown.name);
+            let theta = unknown.theta_expr(eta, &mut self.graph);
+            self.eta.push(eta);
+            self.theta.push(theta);
+            self.scope.bind(&unknown.name, theta);
+        }
     }
 
     /// Coordinates and constants only: all that a choice of points may use.
@@ -54,7 +80,7 @@ impl Names {
             let value = graph.constant(constant.value);
             scope.bind(&constant.name, value);
         }
-        Names { graph, coordinates, eta: Vec::new(), theta: Vec::new(), scope }
+        Names { graph, coordinates, eta: Vec::new(), theta: Vec::new(), functions: Vec::new(), scope }
     }
 
     /// A formula as an expression; errors point into its text.
@@ -64,8 +90,13 @@ impl Names {
 
     /// Binds `name` to an opaque function of the coordinates.
     pub fn bind_opaque(&mut self, name: &str) -> Function {
-        let coordinates = self.coordinates.clone();
-        let inputs = coordinates.into_iter().map(|s| self.graph.leaf(s)).collect();
+        let all: Vec<usize> = (0..self.coordinates.len()).collect();
+        self.bind_function(name, &all)
+    }
+
+    /// Binds `name` to an opaque function of some coordinates.
+    fn bind_function(&mut self, name: &str, of: &[usize]) -> Function {
+        let inputs = of.iter().map(|&c| self.graph.leaf(self.coordinates[c])).collect();
         let function = self.graph.function(name, inputs);
         let value = self.graph.value(function);
         self.scope.bind(name, value);

@@ -1,8 +1,10 @@
 //! From the tree of a problem file to a [`Problem`].
 
 use super::data::{DataFile, read_table};
+use super::function::{is_function, read_function};
 use super::model::{
     Constant, Coordinate, Data, Equation, Formula, Observation, Problem, State, Transform, Unknown,
+    UnknownFunction,
 };
 use super::names::NET;
 use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
@@ -37,7 +39,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
-    let unknowns = read_each(&tree, "unknown", |path, entry| read_unknown(path, entry, &constants))?;
+    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants)?;
     let states = read_each(&tree, "state", read_state)?;
 
     let room =
@@ -50,6 +52,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
         coordinates,
         constants,
         unknowns,
+        functions,
         states,
         equations,
         observations,
@@ -103,8 +106,29 @@ fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordina
     })
 }
 
+/// Numbers and functions, the latter told by `of`.
+fn read_unknowns(
+    tree: &Table,
+    coordinates: &[Coordinate],
+    constants: &[Constant],
+) -> Result<(Vec<Unknown>, Vec<UnknownFunction>)> {
+    let (mut numbers, mut functions) = (vec![], vec![]);
+    let Some(node) = tree.get("unknown") else {
+        return Ok((numbers, functions));
+    };
+    for entry in &table(node, "unknown")?.entries {
+        let path = join("unknown", &entry.key);
+        if is_function(entry) {
+            functions.push(read_function(&path, entry, coordinates, constants)?);
+        } else {
+            numbers.push(read_unknown(&path, entry, constants)?);
+        }
+    }
+    Ok((numbers, functions))
+}
+
 fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unknown> {
-    refuse_functions(entry)?;
+    refuse_keys_of_functions(entry)?;
     let known = ["guess", "truth", "bounds", "scale", "transform", "rate", "unit"];
     let reader = Reader::of(&entry.node, path, constants, &known)?;
     let transforms = [("identity", Transform::Identity), ("log", Transform::Log)];
@@ -121,19 +145,17 @@ fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unk
     })
 }
 
-fn refuse_functions(entry: &Entry) -> Result<()> {
+/// Keys that only functions have, without `of`.
+fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
     let Value::Table(table) = &entry.node.value else {
         return Ok(());
     };
-    let of_functions = ["of", "form", "network", "regularise", "prior"];
+    let of_functions = ["form", "regularise", "grid"];
     match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
         None => Ok(()),
         Some(found) => {
-            let message = format!(
-                "`{}` belongs to an unknown function, and this version infers numbers only",
-                found.key
-            );
-            let help = "give the unknown a `guess` that is a number";
+            let message = format!("`{}` belongs to an unknown function", found.key);
+            let help = "say which coordinates it depends on: `of = [\"x\"]`";
             Err(Diagnostic::new(message, found.key_origin.clone()).help(help).into())
         }
     }

@@ -3,15 +3,16 @@
 use super::statement::Parts;
 use super::unsupported;
 use crate::diagnostic::Result;
-use crate::problem::{Classical, Equation, Scheme};
+use crate::problem::{Classical, Equation, Names, Scheme};
 use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol};
 use bilo_solve::End;
 use bilo_solve::conservation::{Candidate, ConservationError, ConservationLaw, Ends, Flux, Initial, Side};
 use std::collections::BTreeMap;
 
 /// The problem as a conservation law: if the file asks for it, or if nothing is asked and the
-/// equation is one in which shocks may form.
-pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<ConservationLaw>> {
+/// equation is one in which shocks may form. With it the number of the unknown function that the state
+/// starts as, if there is one.
+pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Option<usize>)>> {
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
     if *scheme == Scheme::Central {
@@ -45,7 +46,7 @@ fn flux(parts: &mut Parts<'_>, candidate: &Candidate) -> Result<Option<Flux>> {
 
 /// One equation for one state of one space coordinate and time.
 fn candidate<'a>(parts: &Parts<'a>) -> Option<(&'a Equation, Candidate)> {
-    match (&parts.interior[..], &parts.functions[..], &parts.axes.space[..], parts.axes.time) {
+    match (&parts.interior[..], &parts.states[..], &parts.axes.space[..], parts.axes.time) {
         (&[(equation, residual)], &[state], &[space], Some(time)) => {
             let [space, time] = [space, time].map(|coordinate| parts.names.coordinates[coordinate]);
             Some((equation, Candidate { residual, state, space, time }))
@@ -70,7 +71,7 @@ fn law(
     equation: &Equation,
     candidate: &Candidate,
     flux: Flux,
-) -> Result<ConservationLaw> {
+) -> Result<(ConservationLaw, Option<usize>)> {
     let (space, time) = (parts.axes.space[0], parts.axes.time.expect("the candidate has one"));
     let (space, time) = (parts.axis(space), parts.axis(time));
     let ends = if space.periodic {
@@ -81,16 +82,24 @@ fn law(
     };
     let initial = parts.initial_values()?[0];
     let initial = at(&mut parts.names.graph, initial, time.symbol, time.lo);
-    Ok(ConservationLaw {
+    let start = unknown_start(parts, initial);
+    let law = ConservationLaw {
         space,
         time,
         state: candidate.state,
         parameters: parts.names.eta.clone(),
         flux,
         ends,
-        initial: Initial::Formula(initial),
+        initial: start.map_or(Initial::Formula(initial), |_| Initial::Nodal),
         graph: parts.names.graph.clone(),
-    })
+    };
+    Ok((law, start))
+}
+
+/// The unknown function that an initial value is, if it is one as it stands.
+fn unknown_start(parts: &mut Parts<'_>, initial: Expr) -> Option<usize> {
+    let Names { graph, functions, .. } = &mut parts.names;
+    functions.iter().position(|&function| graph.value(function) == initial)
 }
 
 /// What lies outside an end: the value that a condition gives, else everything leaves.
@@ -105,11 +114,32 @@ fn side(parts: &mut Parts<'_>, equation: &Equation, end: End, place: f64) -> Res
                     "Godunov's scheme takes values at the ends: conditions that are linear in the state";
                 return Err(unsupported(message, Some(equation)));
             };
+            let value = with_known_ends(parts, equation, value, place)?;
             let x = parts.names.coordinates[parts.axes.space[0]];
             Ok(Side::Prescribed(at(&mut parts.names.graph, value, x, place)))
         }
         _ => Err(unsupported("Godunov's scheme takes one condition at an end", Some(equation))),
     }
+}
+
+/// A value at an end in which unknown functions are replaced by what their forms hold there.
+fn with_known_ends(parts: &mut Parts<'_>, equation: &Equation, value: Expr, place: f64) -> Result<Expr> {
+    let mut known = BTreeMap::new();
+    for (unknown, &function) in parts.problem.functions.iter().zip(&parts.names.functions) {
+        let leaf = Leaf::Derivative(function, MultiIndex::zero(unknown.of.len()));
+        if !parts.names.graph.leaves(&[value]).contains(&leaf) {
+            continue;
+        }
+        let Some(held) = unknown.held_at(parts.problem, &[place])? else {
+            let message = format!(
+                "Godunov's scheme needs the value of `{}` at the end {place}, which its form does not hold",
+                unknown.name
+            );
+            return Err(unsupported(&message, Some(equation)));
+        };
+        known.insert(leaf, parts.names.graph.constant(held));
+    }
+    Ok(parts.names.graph.substitute(value, &known))
 }
 
 /// An expression with a coordinate at a place.

@@ -46,12 +46,16 @@ impl PinnedForm {
         (-least).min(most) > ROUNDING * (-least).max(most)
     }
 
-    /// An expression at scattered points, a coordinate held if asked, the unknowns at their guess and the
-    /// network positive; none if it needs derivatives of the network.
+    /// An expression at scattered points, a coordinate held if asked, the scalars at their guess, the
+    /// network and unknown functions positive; none if it needs derivatives of the network.
     fn scattered(&self, room: Room<'_>, expression: Expr, held: Option<(usize, f64)>) -> Option<Vec<f64>> {
         let Room { problem, names } = room;
         let mut leaves = names.graph.leaves(&[expression]);
-        leaves.retain(|leaf| matches!(leaf, Leaf::Symbol(_)) || *leaf == self.net);
+        // Derivatives of the network are left out, and then there is nothing to evaluate.
+        leaves.retain(|leaf| match leaf {
+            Leaf::Symbol(_) => true,
+            Leaf::Derivative(function, _) => *leaf == self.net || names.functions.contains(function),
+        });
         let tape = Tape::compile(&names.graph, &[expression], &leaves).ok()?;
         let column = |(number, leaf): (usize, &Leaf)| -> Vec<f64> {
             let stride = 0.618_034 + 0.123_457 * number as f64;

@@ -1,10 +1,12 @@
 //! Derivatives of observed values by the unknowns' variables eta: by the tangents of the classical
 //! solution, one linear solve per unknown and time step, and by its adjoint, one for all unknowns.
 
+use super::profile::Profile;
 use super::{Engine, Evaluated, Solved, TwinError, TwinSolution};
 use crate::diagnostic::Result;
 use crate::problem::Formula;
-use bilo_expr::{Function, Input, Leaf, MultiIndex};
+use crate::theta::Theta;
+use bilo_expr::{Input, Leaf, MultiIndex};
 use bilo_solve::Solution;
 use bilo_solve::conservation::{Evolution, Inputs};
 
@@ -35,7 +37,10 @@ impl TwinSolution<'_> {
             for (j, slope) in slopes.iter_mut().enumerate() {
                 match leaf {
                     Leaf::Derivative(function, index) => {
-                        add_product(slope, by_leaf, self.moved(tangents, j, *function, index, columns));
+                        // Unknown functions do not move with the scalars.
+                        if let Some(state) = self.twin.state(*function) {
+                            add_product(slope, by_leaf, self.moved(tangents, j, state, index, columns));
+                        }
                     }
                     Leaf::Symbol(symbol) if *symbol == self.twin.names.eta[j] => {
                         slope.iter_mut().zip(by_leaf).for_each(|(sum, by_leaf)| *sum += by_leaf);
@@ -47,34 +52,52 @@ impl TwinSolution<'_> {
         Ok(WithSlopes { values, slopes })
     }
 
-    /// d/d eta of Σ_i weights_i value_i over the points, by one adjoint solve whatever the number of
-    /// unknowns.
-    pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Vec<f64>> {
+    /// The derivatives of Σ_i weights_i value_i over the points by everything unknown, by one adjoint
+    /// solve.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
         let mut evaluated = self.evaluate(formula, columns)?;
-        let mut explicit = vec![0.0; self.eta.len()];
+        let mut explicit = self.no_slopes();
         let mut by_states = vec![];
         for (leaf, by_leaf) in evaluated.pull_back(Input::Column(weights)) {
             match leaf {
-                Leaf::Derivative(function, index) => {
-                    by_states.push((self.twin.state(*function), index.clone(), by_leaf.to_vec()));
-                }
+                Leaf::Derivative(function, index) => match self.twin.state(*function) {
+                    Some(state) => by_states.push((state, index.clone(), by_leaf.to_vec())),
+                    None => {
+                        let unknown = self.twin.unknown_function(*function);
+                        let lattice = &self.twin.lattices[unknown];
+                        lattice.scatter(&mut explicit.functions[unknown], &lattice.select(columns), by_leaf);
+                    }
+                },
                 Leaf::Symbol(symbol) => {
                     if let Some(j) = self.twin.names.eta.iter().position(|eta| eta == symbol) {
-                        explicit[j] += by_leaf.iter().sum::<f64>();
+                        explicit.eta[j] += by_leaf.iter().sum::<f64>();
                     }
                 }
             }
         }
-        let through_states = self.through_states(&by_states, columns)?;
-        Ok(explicit.iter().zip(through_states).map(|(explicit, through)| explicit + through).collect())
+        self.through_states(&by_states, columns, &mut explicit)?;
+        Ok(explicit)
     }
 
-    /// One adjoint solve, loaded with weights on derivatives of states at points.
+    /// Zero for everything unknown.
+    fn no_slopes(&self) -> Theta {
+        let zeros = |profile: &Profile| match profile {
+            Profile::Nodal(values) => vec![0.0; values.len()],
+            Profile::Formula(_) => panic!("a formula has no values to differentiate by"),
+        };
+        Theta { eta: vec![0.0; self.eta.len()], functions: self.profiles.iter().map(zeros).collect() }
+    }
+
+    /// One adjoint solve, loaded with weights on derivatives of states at points; what it gives is added.
     fn through_states(
         &self,
         by_states: &[(usize, MultiIndex, Vec<f64>)],
         columns: &[Vec<f64>],
-    ) -> std::result::Result<Vec<f64>, TwinError> {
+        gradient: &mut Theta,
+    ) -> std::result::Result<(), TwinError> {
         match (&self.twin.engine, &self.solved) {
             (Engine::Central(solver), Solved::Central(solution)) => {
                 let mut load = solution.load();
@@ -82,16 +105,33 @@ impl TwinSolution<'_> {
                     let (orders, points) = self.twin.axes.along(index, columns);
                     solution.scatter(&mut load, *state, &orders, &points, weights);
                 }
-                Ok(solver.adjoint(solution, &load)?.parameters)
+                let found = solver.adjoint(solution, &load)?;
+                add(&mut gradient.eta, &found.parameters);
+                for (number, by_nodes) in found.coefficients.iter().enumerate() {
+                    let nodes = self.twin.solver_nodes(solver, number, &self.eta)?;
+                    self.pull_back_profile(gradient, number, &nodes, by_nodes);
+                }
             }
-            (_, Solved::Godunov(run)) => {
+            (Engine::Godunov(godunov, start), Solved::Godunov(run)) => {
                 let weights = by_states.iter().map(|(_, _, weights)| weights);
                 let places = weights.flat_map(|weights| self.twin.axes.plane(columns).zip(weights));
                 let places: Vec<_> = places.map(|((x, t), &weight)| (x, t, weight)).collect();
-                Ok(run.adjoint(&run.evolution.scatter(&places))?.parameters)
+                let found = run.adjoint(&run.evolution.scatter(&places))?;
+                add(&mut gradient.eta, &found.parameters);
+                if let Some(function) = *start {
+                    let nodes = [self.twin.cell_nodes(godunov)];
+                    self.pull_back_profile(gradient, function, &nodes, &found.initial);
+                }
             }
-            (Engine::Godunov(_), Solved::Central(_)) => unreachable!("solved by its own engine"),
+            _ => unreachable!("solved by its own engine"),
         }
+        Ok(())
+    }
+
+    /// From derivatives by an unknown function at the solver's nodes to those at the nodes of its grid.
+    fn pull_back_profile(&self, gradient: &mut Theta, function: usize, nodes: &[Vec<f64>], by_nodes: &[f64]) {
+        let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+        self.twin.lattices[function].scatter(&mut gradient.functions[function], &columns, by_nodes);
     }
 
     /// How a derivative of a state moves with eta_j at points.
@@ -99,14 +139,14 @@ impl TwinSolution<'_> {
         &self,
         tangents: &Tangents,
         j: usize,
-        function: Function,
+        state: usize,
         index: &MultiIndex,
         columns: &[Vec<f64>],
     ) -> Vec<f64> {
         match tangents {
             Tangents::Central(tangents) => {
                 let (orders, points) = self.twin.axes.along(index, columns);
-                tangents[j].sample(self.twin.state(function), &orders, &points)
+                tangents[j].sample(state, &orders, &points)
             }
             Tangents::Godunov(tangents) => {
                 let points: Vec<(f64, f64)> = self.twin.axes.plane(columns).collect();
@@ -122,11 +162,12 @@ impl TwinSolution<'_> {
             }
             (_, Solved::Godunov(run)) => {
                 let unit = |j: usize| (0..self.eta.len()).map(|i| f64::from(i == j)).collect();
-                let along = |j: usize| run.tangent(&Inputs { parameters: unit(j), initial: vec![] });
+                let still = vec![0.0; run.inputs().initial.len()];
+                let along = |j: usize| run.tangent(&Inputs { parameters: unit(j), initial: still.clone() });
                 let tangents: std::result::Result<_, _> = (0..self.eta.len()).map(along).collect();
                 Ok(Tangents::Godunov(tangents?))
             }
-            (Engine::Godunov(_), Solved::Central(_)) => unreachable!("solved by its own engine"),
+            (Engine::Godunov(..), Solved::Central(_)) => unreachable!("solved by its own engine"),
         });
         tangents.as_ref().map_err(Clone::clone)
     }
@@ -139,6 +180,10 @@ impl Evaluated {
         let (tape, scratch) = (&self.tape, &self.scratch);
         self.leaves.iter().enumerate().map(|(input, leaf)| (leaf, scratch.input_adjoint(tape, input)))
     }
+}
+
+fn add(sum: &mut [f64], terms: &[f64]) {
+    sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }
 
 fn add_product(sum: &mut [f64], a: &[f64], b: Vec<f64>) {

@@ -15,7 +15,7 @@ pub(super) struct Parts<'a> {
     /// The names that all formulas are written in.
     pub(super) names: Names,
     /// The states as functions of the graph.
-    pub(super) functions: Vec<Function>,
+    pub(super) states: Vec<Function>,
     pub(super) boundary: Vec<Boundary>,
     pub(super) initial: Vec<Option<Expr>>,
     pub(super) interior: Vec<(&'a Equation, Expr)>,
@@ -25,12 +25,12 @@ impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub(super) fn read(problem: &'a Problem, axes: &'a Axes) -> Result<Self> {
         let mut names = Names::new(problem);
-        let functions = names.bind_states_opaque(problem);
+        let states = names.bind_states_opaque(problem);
         let mut parts = Parts {
             problem,
             axes,
             names,
-            functions,
+            states,
             boundary: vec![],
             initial: vec![None; problem.states.len()],
             interior: vec![],
@@ -59,7 +59,7 @@ impl<'a> Parts<'a> {
             let ends = [(End::Lower, lo), (End::Upper, hi)];
             for (end, place) in ends.into_iter().filter(|_| !periodic) {
                 if pinned.vanishes_at(self.room(), space, place, pinned.slope) {
-                    let value = self.names.graph.value(self.functions[state]);
+                    let value = self.names.graph.value(self.states[state]);
                     let residual = self.names.graph.sub(value, pinned.bare);
                     self.boundary.push(Boundary { side: Side { axis, end }, residual });
                     self.read_pinned_slope(state, &pinned, Side { axis, end }, place);
@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
         let slope = self.names.graph.diff(pinned.slope, x);
         if self.highest_order(state, space) > 2 && pinned.vanishes_at(self.room(), space, place, slope) {
             let index = MultiIndex::unit(self.problem.coordinates.len(), space);
-            let u_x = self.names.graph.derivative(self.functions[state], index);
+            let u_x = self.names.graph.derivative(self.states[state], index);
             let bare_x = self.names.graph.diff(pinned.bare, x);
             let residual = self.names.graph.sub(u_x, bare_x);
             self.boundary.push(Boundary { side, residual });
@@ -102,7 +102,7 @@ impl<'a> Parts<'a> {
             .collect();
         let leaves = self.names.graph.leaves(&residuals);
         let order = |leaf: &Leaf| match leaf {
-            Leaf::Derivative(f, index) if *f == self.functions[state] => {
+            Leaf::Derivative(f, index) if *f == self.states[state] => {
                 usize::from(index.as_slice()[coordinate])
             }
             _ => 0,
@@ -151,7 +151,7 @@ impl<'a> Parts<'a> {
     }
 
     fn read_initial_condition(&mut self, equation: &Equation, residual: Expr) -> Result<()> {
-        for state in 0..self.functions.len() {
+        for state in 0..self.states.len() {
             if let Some(value) = self.solved_for(state, residual) {
                 self.initial[state] = Some(value);
                 return Ok(());
@@ -165,7 +165,7 @@ impl<'a> Parts<'a> {
     pub(super) fn solved_for(&mut self, state: usize, residual: Expr) -> Option<Expr> {
         let graph = &mut self.names.graph;
         let index = MultiIndex::zero(self.problem.coordinates.len());
-        let leaf = Leaf::Derivative(self.functions[state], index);
+        let leaf = Leaf::Derivative(self.states[state], index);
         let slope = graph.partial(residual, &leaf);
         if graph.as_constant(slope) == Some(0.0) || graph.leaves(&[slope]).contains(&leaf) {
             return None;
@@ -193,7 +193,8 @@ impl<'a> Parts<'a> {
         Ok(Statement {
             space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
             time: self.axes.time.map(|time| self.axis(time)),
-            states: self.functions.clone(),
+            states: self.states.clone(),
+            coefficients: self.names.functions.clone(),
             parameters: self.names.eta.clone(),
             initial: if self.axes.time.is_some() { self.initial_values()? } else { vec![] },
             interior: self.interior_by_state()?,
@@ -206,7 +207,7 @@ impl<'a> Parts<'a> {
     /// The PDE's equations in the order of the states: the assignment in which equations hold the
     /// highest derivatives of their states, those in time first.
     fn interior_by_state(&self) -> Result<Vec<Expr>> {
-        let count = self.functions.len();
+        let count = self.states.len();
         if self.interior.len() != count {
             let message = format!("{} equations inside the domain for {count} states", self.interior.len());
             return Err(unsupported(&message, self.interior.last().map(|(equation, _)| *equation)));
@@ -214,7 +215,7 @@ impl<'a> Parts<'a> {
         let score = |equation: usize, state: usize| {
             let leaves = self.names.graph.leaves(&[self.interior[equation].1]);
             let order = |leaf: &Leaf| match leaf {
-                Leaf::Derivative(f, index) if *f == self.functions[state] => {
+                Leaf::Derivative(f, index) if *f == self.states[state] => {
                     let order = |&coordinate: &usize| usize::from(index.as_slice()[coordinate]);
                     let space: usize = self.axes.space.iter().map(order).sum();
                     1 + space + 100 * self.axes.time.as_ref().map_or(0, order)

@@ -1,0 +1,165 @@
+//! The PDE-constrained optimum where functions are unknown: data loss and regularisers minimised by
+//! L-BFGS, with gradients by the adjoint of the classical twin.
+//!
+//! A function f is moved through `net` at the nodes of its grid, f = form(x, net), so that what its
+//! form holds is held here too.
+
+use crate::diagnostic::Result;
+use crate::function::{RegulariserOnLattice, Shape};
+use crate::misfit::{TwinLoss, Visit};
+use crate::optimum::Iterate;
+use crate::outcome::Stop;
+use crate::problem::Problem;
+use crate::theta::Theta;
+use bilo_optim::{Lbfgs, Optimizer};
+
+/// Most iterations.
+pub const MAX_ITERATIONS: usize = 5000;
+
+/// Pairs that L-BFGS remembers.
+const MEMORY: usize = 30;
+
+/// Converged when the loss fell by less than this part of itself over so many iterations.
+const GAIN: f64 = 1e-9;
+const PATIENCE: usize = 20;
+
+/// The loss of the upper level under the exact PDE, as a function of flat variables.
+pub struct Target<'a> {
+    loss: TwinLoss<'a>,
+    shapes: Vec<Shape>,
+    regularisers: Vec<Option<RegulariserOnLattice>>,
+}
+
+/// Where the loss was evaluated and what was found.
+pub struct Evaluation<'a> {
+    /// The solution there.
+    pub visit: Visit<'a>,
+    /// The data terms, then the regularisers' means, without their weights.
+    pub terms: Vec<f64>,
+    /// The weighted sum of the terms.
+    pub total: f64,
+    /// Its derivatives by the variables.
+    pub gradient: Vec<f64>,
+}
+
+/// Where the descent ended.
+pub struct Descent<'a> {
+    /// The loss there.
+    pub end: Evaluation<'a>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Iterations taken.
+    pub steps: usize,
+}
+
+impl<'a> Target<'a> {
+    /// The data loss of a problem with the regularisers of its functions.
+    pub fn new(loss: TwinLoss<'a>) -> Result<Self> {
+        let problem = loss.data.problem();
+        let functions = &problem.functions;
+        Ok(Self {
+            loss,
+            shapes: functions.iter().map(|f| Shape::new(problem, f)).collect::<Result<_>>()?,
+            regularisers: functions
+                .iter()
+                .map(|f| RegulariserOnLattice::new(problem, f))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    fn problem(&self) -> &'a Problem {
+        self.loss.data.problem()
+    }
+
+    /// Names of the terms.
+    pub fn names(&self) -> Vec<String> {
+        let functions = self.problem().functions.iter().zip(&self.regularisers);
+        let regularised = functions.filter(|(_, regulariser)| regulariser.is_some());
+        let names = regularised.map(|(function, _)| format!("regulariser.{}", function.name));
+        self.loss.data.names().into_iter().chain(names).collect()
+    }
+
+    /// The variables of a value of the unknowns: eta, then `net` of each function at its nodes.
+    pub fn variables(&self, theta: &Theta) -> Result<Vec<f64>> {
+        let mut variables = theta.eta.clone();
+        for ((shape, values), function) in
+            self.shapes.iter().zip(&theta.functions).zip(&self.problem().functions)
+        {
+            variables.extend(shape.net_of(values, function)?);
+        }
+        Ok(variables)
+    }
+
+    /// The unknowns at some variables, and how much each moves with its variable.
+    fn theta(&self, variables: &[f64]) -> (Theta, Theta) {
+        let (eta, mut rest) = variables.split_at(self.problem().unknowns.len());
+        // Beyond a bound the unknown stays at it.
+        let unknowns = self.problem().unknowns.iter().zip(eta);
+        let held: Vec<f64> = unknowns.map(|(unknown, &eta)| unknown.project(eta)).collect();
+        let free = held.iter().zip(eta).map(|(held, eta)| f64::from(held == eta)).collect();
+        let mut theta = Theta { eta: held, functions: vec![] };
+        let mut slopes = Theta { eta: free, functions: vec![] };
+        for (shape, function) in self.shapes.iter().zip(&self.problem().functions) {
+            let (net, others) = rest.split_at(function.nodes.iter().product());
+            let (values, by_net) = shape.values(net);
+            theta.functions.push(values);
+            slopes.functions.push(by_net);
+            rest = others;
+        }
+        (theta, slopes)
+    }
+
+    /// Solves and differentiates.
+    pub fn evaluate(&self, variables: &[f64]) -> Result<Evaluation<'a>> {
+        let (theta, slopes) = self.theta(variables);
+        let visit = self.loss.visit(&theta)?;
+        let mut gradient = self.loss.gradient(&visit)?;
+        let mut terms = visit.terms.clone();
+        let mut total = self.loss.data.total(&terms);
+        for (function, regulariser) in self.regularisers.iter().enumerate() {
+            let Some(regulariser) = regulariser else { continue };
+            let (mean, by_values) = regulariser.mean(&theta.functions[function]);
+            terms.push(mean);
+            total += regulariser.weight() * mean;
+            let sums = gradient.functions[function].iter_mut().zip(by_values);
+            sums.for_each(|(sum, slope)| *sum += regulariser.weight() * slope);
+        }
+        let gradient = gradient.flat().zip(slopes.flat()).map(|(by_theta, slope)| by_theta * slope).collect();
+        Ok(Evaluation { visit, terms, total, gradient })
+    }
+}
+
+/// Minimises from some variables; `watch` may end it after an iteration.
+pub fn descend<'a>(
+    target: &Target<'a>,
+    start: &Theta,
+    watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
+) -> Result<Descent<'a>> {
+    let mut variables = target.variables(start)?;
+    // Fails here if the twin cannot solve at the start; later that makes a step too long.
+    let mut here = target.evaluate(&variables)?;
+    let (mut optimiser, mut losses) = (Lbfgs::new(MEMORY), vec![here.total]);
+    for step in 1..=MAX_ITERATIONS {
+        let before = (here.visit.theta.eta.clone(), here.terms.clone());
+        let mut last = None;
+        let moved = optimiser.step(&mut variables, &mut |variables, gradient| {
+            last = target.evaluate(variables).ok();
+            gradient.copy_from_slice(last.as_ref().map_or(&vec![0.0; gradient.len()], |last| &last.gradient));
+            last.as_ref().map_or(f64::INFINITY, |last| last.total)
+        });
+        here = match last {
+            Some(last) if moved.progress => last,
+            _ => target.evaluate(&variables)?,
+        };
+        losses.push(here.total);
+        let asked = watch(&Iterate { step, eta: &before.0, terms: &before.1 });
+        let settled = losses.len() > PATIENCE && {
+            let earlier = losses[losses.len() - 1 - PATIENCE];
+            earlier - here.total <= GAIN * earlier
+        };
+        if let Some(stop) = (settled || !moved.progress).then_some(Stop::Converged).or(asked) {
+            return Ok(Descent { end: here, stop, steps: step });
+        }
+    }
+    Ok(Descent { end: here, stop: Stop::Steps, steps: MAX_ITERATIONS })
+}

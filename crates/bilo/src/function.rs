@@ -1,0 +1,11 @@
+//! Unknown functions on grids: where their values stand, what lies between, how their forms and
+//! regularisers act on them.
+
+mod lattice;
+mod regular;
+pub(crate) mod score;
+mod shape;
+
+pub use lattice::Lattice;
+pub use regular::RegulariserOnLattice;
+pub use shape::Shape;

@@ -1,0 +1,69 @@
+//! Unknown functions in the outcome of a run.
+
+use super::Lattice;
+use crate::diagnostic::Result;
+use crate::outcome::{Field, FunctionOutcome, GradientMode};
+use crate::problem::{Problem, UnknownFunction};
+use crate::verify::{relative_l2, report_nodes};
+
+/// Nodes of the grid on which an error is measured, along the one coordinate or along each of several.
+const FINE: [usize; 2] = [1001, 201];
+
+/// Where an unknown function ended: its values at points, given by one column per coordinate of it.
+pub(crate) type Estimate<'a> = dyn Fn(&[&[f64]]) -> Vec<f64> + 'a;
+
+/// How far an estimate is from the truth.
+pub(crate) fn outcome(
+    problem: &Problem,
+    function: &UnknownFunction,
+    estimate: &Estimate<'_>,
+    gradient: GradientMode,
+) -> Result<FunctionOutcome> {
+    let fine = on_grid(function, FINE[usize::from(function.of.len() > 1)]);
+    let values = at_nodes(problem, &fine, estimate);
+    let truth = function.truth.as_ref().map(|truth| fine.on_nodes(problem, truth)).transpose()?;
+    let guess = fine.on_nodes(problem, &function.guess)?;
+    let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+    Ok(FunctionOutcome {
+        name: function.name.clone(),
+        of: function.of.iter().map(|&c| problem.coordinates[c].name.clone()).collect(),
+        unit: function.unit.clone(),
+        range,
+        relative_l2_error: truth.as_ref().map(|truth| relative_l2(&values, truth)),
+        relative_l2_error_of_guess: truth.as_ref().map(|truth| relative_l2(&guess, truth)),
+        gradient,
+    })
+}
+
+/// Estimate, guess and truth on the grid of the report.
+pub(crate) fn fields(
+    problem: &Problem,
+    function: &UnknownFunction,
+    estimate: &Estimate<'_>,
+) -> Result<Vec<Field>> {
+    let report = on_grid(function, report_nodes(problem));
+    let field = |suffix: &str, values: Vec<f64>| Field {
+        name: format!("{}{suffix}", function.name),
+        of: function.of.clone(),
+        values,
+    };
+    let mut fields = vec![
+        field("", at_nodes(problem, &report, estimate)),
+        field("_guess", report.on_nodes(problem, &function.guess)?),
+    ];
+    if let Some(truth) = &function.truth {
+        fields.push(field("_truth", report.on_nodes(problem, truth)?));
+    }
+    Ok(fields)
+}
+
+/// The function with another grid.
+fn on_grid(function: &UnknownFunction, nodes: usize) -> UnknownFunction {
+    UnknownFunction { nodes: vec![nodes; function.of.len()], ..function.clone() }
+}
+
+fn at_nodes(problem: &Problem, function: &UnknownFunction, estimate: &Estimate<'_>) -> Vec<f64> {
+    let columns = Lattice::new(problem, function).columns();
+    let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
+    estimate(&columns)
+}

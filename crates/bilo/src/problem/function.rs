@@ -1,0 +1,286 @@
+//! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
+
+use super::model::{Constant, Coordinate, Formula, Problem, Regulariser, RegulariserKind, UnknownFunction};
+use super::names::{NET, Names};
+use super::reader::{Reader, count, string, wrong_type};
+use super::tree::{Entry, Node, Value};
+use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
+use crate::function::Lattice;
+use bilo_expr::{Input, Leaf, Scratch, Tape};
+
+/// Nodes of a function of one coordinate.
+const ON_A_LINE: usize = 101;
+
+/// Nodes along each of several coordinates.
+const IN_SPACE: usize = 41;
+
+/// Slopes over which |slope| is rounded off, unless stated.
+const SMOOTHING: f64 = 1e-3;
+
+const KEYS: [&str; 7] = ["of", "form", "guess", "truth", "grid", "regularise", "unit"];
+
+/// Whether a table `[unknown.NAME]` states a function.
+pub(super) fn is_function(entry: &Entry) -> bool {
+    matches!(&entry.node.value, Value::Table(table) if table.get("of").is_some())
+}
+
+/// Reads a table `[unknown.NAME]` with `of`.
+pub(super) fn read_function(
+    path: &str,
+    entry: &Entry,
+    coordinates: &[Coordinate],
+    constants: &[Constant],
+) -> Result<UnknownFunction> {
+    let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
+    let of = read_of(reader.require("of", "[\"x\"]")?, coordinates)?;
+    let form = match reader.formula("form")? {
+        Some(form) => form,
+        None => Formula::parse(NET, Origin::none())?,
+    };
+    let guess = profile(&reader, "guess")?.ok_or_else(|| reader.missing("guess", "\"1\""))?;
+    let regularise = reader.get("regularise");
+    let regularise = regularise
+        .map(|node| read_regulariser(node, &format!("{path}.regularise"), constants))
+        .transpose()?;
+    let nodes = match reader.get("grid") {
+        Some(node) => Some(read_nodes(node, &format!("{path}.grid"), &of, coordinates, constants)?),
+        None => None,
+    };
+    Ok(UnknownFunction {
+        name: entry.key.clone(),
+        form,
+        guess,
+        truth: profile(&reader, "truth")?,
+        nodes: nodes.unwrap_or_else(|| default_nodes(of.len())),
+        of,
+        regulariser: regularise,
+        unit: reader.string("unit")?,
+    })
+}
+
+/// An expression, or a number for a function that is constant.
+fn profile(reader: &Reader<'_>, key: &str) -> Result<Option<Formula>> {
+    match reader.get(key) {
+        Some(Node { value: Value::Integer(_) | Value::Float(_), origin }) => {
+            let number = reader.number(key)?.unwrap_or_default();
+            Formula::parse(&format!("{number:?}"), origin.clone()).map(Some)
+        }
+        _ => reader.formula(key),
+    }
+}
+
+fn default_nodes(coordinates: usize) -> Vec<usize> {
+    vec![if coordinates == 1 { ON_A_LINE } else { IN_SPACE }; coordinates]
+}
+
+/// The coordinates that a function depends on, in the order of the problem.
+fn read_of(node: &Node, coordinates: &[Coordinate]) -> Result<Vec<usize>> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong_type(node, "of", "a list of coordinates, such as `[\"x\"]`"));
+    };
+    let mut of = vec![];
+    for item in items {
+        let name = string(item, "of")?;
+        let Some(number) = coordinates.iter().position(|c| c.name == name) else {
+            let names = coordinates.iter().map(|c| c.name.as_str());
+            let error = Diagnostic::new(format!("there is no coordinate `{name}`"), item.origin.clone());
+            return Err(error.help(suggest(name, names)).into());
+        };
+        if of.contains(&number) {
+            let message = format!("the coordinate `{name}` stands here twice");
+            return Err(Diagnostic::new(message, item.origin.clone()).into());
+        }
+        of.push(number);
+    }
+    if of.is_empty() {
+        let error = Diagnostic::new("a function depends on at least one coordinate", node.origin.clone());
+        return Err(error.help("leave `of` out for a number").into());
+    }
+    of.sort_unstable();
+    Ok(of)
+}
+
+fn read_nodes(
+    node: &Node,
+    path: &str,
+    of: &[usize],
+    coordinates: &[Coordinate],
+    constants: &[Constant],
+) -> Result<Vec<usize>> {
+    let names: Vec<&str> = of.iter().map(|&c| coordinates[c].name.as_str()).collect();
+    let reader = Reader::of(node, path, constants, &names)?;
+    names.iter().map(|name| count(reader.require(name, "101")?, name)).collect()
+}
+
+fn read_regulariser(node: &Node, path: &str, constants: &[Constant]) -> Result<Regulariser> {
+    let known = ["kind", "weight", "smoothing", "reference"];
+    let reader = Reader::of(node, path, constants, &known)?;
+    let kinds = [("h1", RegulariserName::H1), ("tv", RegulariserName::Tv), ("l2", RegulariserName::L2)];
+    let kind = reader.choice("kind", &kinds)?.ok_or_else(|| reader.missing("kind", "\"h1\""))?;
+    let weight = reader.number("weight")?.ok_or_else(|| reader.missing("weight", "1e-3"))?;
+    let belongs = |key: &str, to: RegulariserName, word: &str| match reader.get(key) {
+        Some(node) if kind != to => {
+            let message = format!("`{key}` belongs to `kind = \"{word}\"`");
+            Err(Diagnostic::new(message, node.origin.clone()))
+        }
+        _ => Ok(()),
+    };
+    belongs("smoothing", RegulariserName::Tv, "tv")?;
+    belongs("reference", RegulariserName::L2, "l2")?;
+    let kind = match kind {
+        RegulariserName::H1 => RegulariserKind::H1,
+        RegulariserName::Tv => {
+            RegulariserKind::Tv { smoothing: reader.number("smoothing")?.unwrap_or(SMOOTHING) }
+        }
+        RegulariserName::L2 => RegulariserKind::L2 { reference: profile(&reader, "reference")? },
+    };
+    Ok(Regulariser { kind, weight })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum RegulariserName {
+    H1,
+    Tv,
+    L2,
+}
+
+/// An unknown function as it is stated in Rust, with formulas as text.
+#[derive(Clone, Debug)]
+pub struct FunctionSpec {
+    name: String,
+    of: Vec<String>,
+    form: String,
+    guess: String,
+    truth: Option<String>,
+    nodes: Option<Vec<usize>>,
+    regulariser: Option<Regulariser>,
+    unit: Option<String>,
+}
+
+impl FunctionSpec {
+    /// A function of some coordinates and where the search starts.
+    pub fn new<'a>(name: &str, of: impl IntoIterator<Item = &'a str>, guess: &str) -> Self {
+        Self {
+            name: name.to_string(),
+            of: of.into_iter().map(str::to_string).collect(),
+            form: NET.to_string(),
+            guess: guess.to_string(),
+            truth: None,
+            nodes: None,
+            regulariser: None,
+            unit: None,
+        }
+    }
+
+    /// The true function.
+    pub fn truth(self, truth: &str) -> Self {
+        Self { truth: Some(truth.to_string()), ..self }
+    }
+
+    /// The function as an expression of `net` and its coordinates.
+    pub fn form(self, form: &str) -> Self {
+        Self { form: form.to_string(), ..self }
+    }
+
+    /// Nodes along each of its coordinates.
+    pub fn nodes(self, nodes: impl Into<Vec<usize>>) -> Self {
+        Self { nodes: Some(nodes.into()), ..self }
+    }
+
+    /// What is added to the upper-level loss.
+    pub fn regularise(self, kind: RegulariserKind, weight: f64) -> Self {
+        Self { regulariser: Some(Regulariser { kind, weight }), ..self }
+    }
+
+    /// Its unit, for people.
+    pub fn unit(self, unit: &str) -> Self {
+        Self { unit: Some(unit.to_string()), ..self }
+    }
+
+    /// The function over coordinates that are known by now.
+    pub(super) fn resolve(self, coordinates: &[Coordinate]) -> Result<UnknownFunction> {
+        let path = |key: &str| format!("unknown.{}.{key}", self.name);
+        let parse = |key: &str, text: &str| Formula::parse(text, Origin::text(&path(key), text));
+        let mut of = vec![];
+        for name in &self.of {
+            let number = coordinates.iter().position(|c| c.name == *name).ok_or_else(|| {
+                let message = format!("{}: there is no coordinate `{name}`", path("of"));
+                let names = coordinates.iter().map(|c| c.name.as_str());
+                Diagnostic::new(message, Origin::none()).help(suggest(name, names))
+            })?;
+            of.push(number);
+        }
+        of.sort_unstable();
+        Ok(UnknownFunction {
+            form: parse("form", &self.form)?,
+            guess: parse("guess", &self.guess)?,
+            truth: self.truth.as_ref().map(|truth| parse("truth", truth)).transpose()?,
+            nodes: self.nodes.unwrap_or_else(|| default_nodes(of.len())),
+            of,
+            name: self.name,
+            regulariser: self.regulariser,
+            unit: self.unit,
+        })
+    }
+}
+
+impl UnknownFunction {
+    /// The values of a formula of its coordinates at the nodes of its grid.
+    pub fn on_nodes(&self, problem: &Problem, formula: &Formula) -> Result<Vec<f64>> {
+        let columns = Lattice::new(problem, self).columns();
+        let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
+        Ok(evaluate(&self.tape(problem, formula)?, &columns))
+    }
+
+    /// A formula of its coordinates, compiled; the inputs are these.
+    pub(crate) fn tape(&self, problem: &Problem, formula: &Formula) -> Result<Tape> {
+        self.compile(problem, Names::without_unknowns(problem), formula, None)
+    }
+
+    /// Its form, compiled; the inputs are its coordinates, then `net`.
+    pub(crate) fn form_tape(&self, problem: &Problem) -> Result<Tape> {
+        let mut names = Names::without_unknowns(problem);
+        let net = names.graph.symbol(NET);
+        let value = names.graph.leaf(net);
+        names.scope.bind(NET, value);
+        self.compile(problem, names, &self.form, Some(Leaf::Symbol(net)))
+    }
+
+    /// The value that its form holds at a place whatever `net` is, if it does.
+    pub(crate) fn held_at(&self, problem: &Problem, place: &[f64]) -> Result<Option<f64>> {
+        let tape = self.form_tape(problem)?;
+        let inputs: Vec<Input<'_, f64>> = place.iter().chain(&[0.5]).map(|&v| Input::Uniform(v)).collect();
+        let mut scratch = Scratch::new();
+        tape.eval(&inputs, 1, &mut scratch);
+        let value = scratch.output(&tape, 0)[0];
+        tape.adjoint(&[Input::Uniform(1.0)], &mut scratch);
+        Ok((scratch.input_adjoint(&tape, place.len())[0] == 0.0).then_some(value))
+    }
+
+    fn compile(
+        &self,
+        problem: &Problem,
+        mut names: Names,
+        formula: &Formula,
+        net: Option<Leaf>,
+    ) -> Result<Tape> {
+        let value = names.lower(formula)?;
+        let inputs = self.of.iter().map(|&c| Leaf::Symbol(names.coordinates[c])).chain(net);
+        let inputs: Vec<Leaf> = inputs.collect();
+        Tape::compile(&names.graph, &[value], &inputs).map_err(|_| {
+            let of: Vec<&str> = self.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
+            let message = format!("`{}` is a function of {} only", self.name, of.join(", "));
+            Diagnostic::new(message, formula.origin.clone())
+                .help("name all the coordinates that it depends on in `of`")
+                .into()
+        })
+    }
+}
+
+/// The one output of a tape whose inputs are columns.
+pub(crate) fn evaluate(tape: &Tape, columns: &[&[f64]]) -> Vec<f64> {
+    let inputs: Vec<Input<'_, f64>> = columns.iter().map(|column| Input::Column(column)).collect();
+    let mut scratch = Scratch::new();
+    tape.eval(&inputs, columns[0].len(), &mut scratch);
+    scratch.output(tape, 0).to_vec()
+}

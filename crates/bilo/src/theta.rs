@@ -1,0 +1,90 @@
+//! A value of everything that is unknown.
+
+use crate::diagnostic::Result;
+use crate::problem::{Formula, Problem, UnknownFunction};
+
+/// The variables eta of the scalar unknowns, and the values of each unknown function at the nodes of
+/// its grid. A gradient has the same shape.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Theta {
+    /// One per scalar.
+    pub eta: Vec<f64>,
+    /// One list per function.
+    pub functions: Vec<Vec<f64>>,
+}
+
+impl Theta {
+    /// Where the search starts.
+    pub fn guess(problem: &Problem) -> Result<Theta> {
+        Ok(Theta {
+            eta: problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect(),
+            functions: on_grids(problem, |function| &function.guess)?,
+        })
+    }
+
+    /// The truth; none unless it is stated for all.
+    pub fn truth(problem: &Problem) -> Result<Option<Theta>> {
+        let eta: Option<Vec<f64>> =
+            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
+        let (Some(eta), true) = (eta, problem.functions.iter().all(|function| function.truth.is_some()))
+        else {
+            return Ok(None);
+        };
+        let functions =
+            on_grids(problem, |function| function.truth.as_ref().expect("all have been looked at"))?;
+        Ok(Some(Theta { eta, functions }))
+    }
+
+    /// Zero in the same shape.
+    pub fn zeros(&self) -> Theta {
+        let functions = self.functions.iter().map(|values| vec![0.0; values.len()]);
+        Theta { eta: vec![0.0; self.eta.len()], functions: functions.collect() }
+    }
+
+    /// All numbers, those of the scalars first.
+    pub fn flat(&self) -> impl Iterator<Item = f64> {
+        self.eta.iter().chain(self.functions.iter().flatten()).copied()
+    }
+
+    /// Adds another of the same shape.
+    pub fn add(&mut self, other: &Theta) {
+        let ours = std::iter::once(&mut self.eta).chain(&mut self.functions);
+        for (ours, theirs) in ours.zip(std::iter::once(&other.eta).chain(&other.functions)) {
+            ours.iter_mut().zip(theirs).for_each(|(sum, term)| *sum += term);
+        }
+    }
+}
+
+fn on_grids<'a>(
+    problem: &'a Problem,
+    formula: impl Fn(&'a UnknownFunction) -> &'a Formula,
+) -> Result<Vec<Vec<f64>>> {
+    problem.functions.iter().map(|function| function.on_nodes(problem, formula(function))).collect()
+}
+
+/// Without functions.
+impl From<&[f64]> for Theta {
+    fn from(eta: &[f64]) -> Theta {
+        Theta { eta: eta.to_vec(), functions: vec![] }
+    }
+}
+
+/// Without functions.
+impl<const N: usize> From<&[f64; N]> for Theta {
+    fn from(eta: &[f64; N]) -> Theta {
+        Theta::from(&eta[..])
+    }
+}
+
+/// Without functions.
+impl From<&Vec<f64>> for Theta {
+    fn from(eta: &Vec<f64>) -> Theta {
+        Theta::from(&eta[..])
+    }
+}
+
+impl From<&Theta> for Theta {
+    fn from(theta: &Theta) -> Theta {
+        theta.clone()
+    }
+}

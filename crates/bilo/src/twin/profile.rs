@@ -1,0 +1,39 @@
+//! Unknown functions as the solver sees them.
+
+use crate::diagnostic::Result;
+use crate::function::Lattice;
+use crate::problem::{Problem, UnknownFunction, evaluate};
+use crate::theta::Theta;
+use bilo_expr::Tape;
+
+/// An unknown function at some value.
+pub(super) enum Profile {
+    /// By its values at the nodes of its grid.
+    Nodal(Vec<f64>),
+    /// By a formula of its coordinates: what is known needs no grid.
+    Formula(Tape),
+}
+
+impl Profile {
+    /// The unknown functions of a value of everything unknown.
+    pub(super) fn of(theta: &Theta) -> Vec<Profile> {
+        theta.functions.iter().cloned().map(Profile::Nodal).collect()
+    }
+
+    /// The truth of each unknown function, or its guess where none is stated.
+    pub(super) fn stated(problem: &Problem) -> Result<Vec<Profile>> {
+        let formula = |function: &UnknownFunction| {
+            let formula = function.truth.as_ref().unwrap_or(&function.guess);
+            function.tape(problem, formula).map(Profile::Formula)
+        };
+        problem.functions.iter().map(formula).collect()
+    }
+
+    /// Its values at points, given by one column per coordinate of the function.
+    pub(super) fn sample(&self, lattice: &Lattice, columns: &[&[f64]]) -> Vec<f64> {
+        match self {
+            Profile::Nodal(values) => lattice.sample(values, columns),
+            Profile::Formula(tape) => evaluate(tape, columns),
+        }
+    }
+}
