@@ -87,6 +87,9 @@ pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Or
     let message = match error {
         ProgramError::Unbound(leaf) => format!("`{}` has no value here", show(leaf)),
         ProgramError::Order(leaf) => format!("`{}` is of too high an order for networks", show(leaf)),
+        ProgramError::Feed => {
+            "networks take unknown functions of coordinates that are not periodic".to_owned()
+        }
     };
     Diagnostic::new(message, origin.clone()).help("derivatives up to sixth order are carried")
 }
@@ -135,11 +138,9 @@ fn bind_networks(problem: &Problem, names: &mut Names, parameters: &[usize], see
             1 => NET.to_owned(),
             _ => format!("{NET}_{}", problem.states[*state].name),
         };
-        BoundNetwork {
-            network: Network::new(spec, seed_for(seed, Purpose::Features, number)),
-            outputs: states.iter().map(|state| names.graph.function(&name(state), inputs.clone())).collect(),
-            parameters: parameters.to_vec(),
-        }
+        let outputs = states.iter().map(|state| names.graph.function(&name(state), inputs.clone())).collect();
+        let network = Network::new(spec, seed_for(seed, Purpose::Features, number));
+        BoundNetwork::new(network, outputs, parameters.to_vec())
     };
     groups.into_iter().enumerate().map(bind).collect()
 }
