@@ -205,7 +205,7 @@ impl ProblemBuilder {
         let mut problem = self.problem;
         let places = Places::default();
         for function in self.functions {
-            problem.functions.push(function.resolve(&problem.coordinates)?);
+            problem.functions.push(function.resolve(&problem.coordinates, problem.training.recipe)?);
         }
         for StateSpec { name, form, truth } in self.states {
             let form = formula(&format!("state.{name}.form"), &form)?;

@@ -97,6 +97,12 @@ pub struct UnknownFunction {
     pub nodes: Vec<usize>,
     /// What is added to the upper-level loss to make it well-posed.
     pub regulariser: Option<Regulariser>,
+    /// The network behind `net` where there is one.
+    pub network: NetworkChoice,
+    /// Typical size: the local operator takes f/scale.
+    pub scale: f64,
+    /// The learning rate of its network; else the training's `theta-rate`.
+    pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
 }
