@@ -3,7 +3,7 @@
 mod corners;
 mod describe;
 mod reach;
-mod text;
+pub(crate) mod text;
 mod truth;
 
 use crate::diagnostic::Result;
@@ -131,7 +131,7 @@ impl Examination {
         lines.extend(found.misfits.iter().cloned());
         let new = found.unseen.iter().filter(|&&unknown| reach.is_observed(unknown));
         self.warnings.extend(new.map(|&unknown| found.unseen_warning(problem, unknown)));
-        self.warnings.extend(found.warnings(problem));
+        self.warnings.extend(found.warnings.iter().cloned());
         self.section("Identifiability", lines);
     }
 }

@@ -52,6 +52,7 @@ pub mod outcome;
 pub mod problem;
 mod seeds;
 mod settle;
+mod spectrum;
 pub mod train;
 mod truth;
 pub mod twin;

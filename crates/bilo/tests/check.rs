@@ -372,3 +372,21 @@ fn the_bound_uses_the_noise_of_synthetic_data() {
     assert!((found.relative_deviation[0] / bound - 1.0).abs() < 1e-4, "{found:?} {bound}");
     assert_eq!(found.noise.as_deref(), Some("noise 0.1"));
 }
+
+/// Derivatives by relative changes of an unknown, whether it is moved as itself, scaled or by its logarithm:
+/// the same up to rounding, and for u = sin(pi x)/D the root of the sum of u^2, 25/4, up to 2e-5.
+#[test]
+fn singular_values_do_not_depend_on_what_moves_the_unknowns() {
+    let values =
+        |text: &str| identifiability(&read(text)).expect("a twin").expect("a solution").singular_values;
+    for (text, unknown) in [(POISSON, "[unknown.D]"), (WAVE, "[unknown.c]"), (FISHER, "[unknown.rho]")] {
+        let plain = values(text);
+        for moved in ["transform = \"log\"", "scale = 7.0"] {
+            let found = values(&with(text, unknown, &format!("{unknown}\n{moved}")));
+            for (found, plain) in found.iter().zip(&plain) {
+                assert!((found / plain - 1.0).abs() < 1e-9, "{unknown} {moved}: {found} {plain}");
+            }
+        }
+    }
+    assert!((values(POISSON)[0] / 2.5 - 1.0).abs() < 1e-4, "{:?}", values(POISSON));
+}

@@ -24,7 +24,9 @@ fn assert_within(outcome: &Outcome, tolerance: f64, state_tolerance: f64) {
     }
     let guess = &outcome.audit[0];
     assert!(guess.at == "guess" && guess.cosine > 0.99, "{guess:?}");
-    assert_eq!(outcome.warnings, Vec::<String>::new());
+    // Without noise the error bars are small against what training leaves, and the outcome says so.
+    let others = outcome.warnings.iter().filter(|warning| !warning.contains("training error, not noise"));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 #[test]
