@@ -341,6 +341,17 @@ fn unknowns_without_sensitivities_are_named_after_the_solve() {
     assert_has(&lines(&found, "Identifiability").join("\n"), &["D: not determined by the data"]);
 }
 
+/// u = s t + a wave without s: what is left of s in u - s t is rounding, and a part in 1e8 of it is more.
+#[test]
+fn an_unknown_that_cancels_up_to_rounding_is_unseen_and_a_weak_one_is_not() {
+    let cancelled = check(&with(WAVE, "value = \"u\"", "value = \"u - s*t\""));
+    assert_eq!(cancelled.warnings.len(), 1, "{:?}", cancelled.warnings);
+    assert_has(&cancelled.warnings[0], &["the data do not see the unknown `s`"]);
+    let weak = check(&with(WAVE, "value = \"u\"", "value = \"u - s*t + 1e-8*s\""));
+    assert_eq!(weak.warnings.len(), 1, "{:?}", weak.warnings);
+    assert_has(&weak.warnings[0], &["the data hardly see the combination ", "1.00 s of relative changes"]);
+}
+
 // Cramer-Rao
 
 /// u = sin(pi x)/D, so du/dlog D = -u, and the bound on the relative deviation of D is one over the
