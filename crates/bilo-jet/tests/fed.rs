@@ -2,8 +2,8 @@
 
 use bilo_expr::{Expr, Function, Graph, MultiIndex, Symbol};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Device, Fed, FieldProgram, Network, NetworkSpec,
-    Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
+    Activation, BoundNetwork, Column, DensityProgram, Fed, FieldProgram, Network, NetworkSpec, Operator,
+    PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
 };
 
 const WIDTH: usize = 6;
@@ -253,9 +253,7 @@ fn the_direction_of_a_shift_is_the_derivative_by_the_function() {
     let mut device = cpu(Precision::F64, Some(1));
     let mut problem = problem();
     let weights = problem.weights();
-    let u = problem.graph.value(problem.u);
     let v = problem.graph.derivative(problem.u, MultiIndex::from(vec![0, 1]));
-    let u_x = problem.graph.diff(u, problem.x);
     let v_x = problem.graph.diff(v, problem.x);
     // Shifting the form rather than the network's output shifts z by a constant.
     let shifted = |by: f64| {
@@ -276,7 +274,6 @@ fn the_direction_of_a_shift_is_the_derivative_by_the_function() {
         device.evaluate(&program, points(), &weights, &[0.0])
     };
     let (above, below) = (at(step), at(-step));
-    let _ = u_x;
     for quantity in 0..2 {
         for point in 0..found[0].len() {
             let expected = (above[quantity][point] - below[quantity][point]) / (2.0 * step);

@@ -3,14 +3,15 @@
 
 use crate::audit::{Audit, network_observed, values};
 use crate::diagnostic::Result;
+use crate::examine::text::digits;
 use crate::level::Upper;
 use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
-use crate::outcome::{MisfitOutcome, Outcome, Stop};
+use crate::outcome::{MisfitOutcome, Outcome, ScalarOutcome, Stop};
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
-use crate::uncertainty::{NoiseLevels, Uncertainty};
+use crate::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
 use bilo_jet::Device;
 
 /// Holds the network against the twin.
@@ -99,6 +100,10 @@ impl<'a> Inspector<'a> {
                 let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.theta.eta);
                 let found = outcome.unknowns.iter_mut().zip(eta);
                 found.for_each(|(out, (unknown, &eta))| out.data_optimal = Some(unknown.theta_of(eta)));
+                // Without noise there is nothing but training error, and it may be as small as one likes.
+                let clean = outcome.noise.iter().all(|noise| noise.source == NoiseSource::Residuals);
+                let sentences = if clean { &mut outcome.notes } else { &mut outcome.warnings };
+                sentences.extend(training_error(&outcome.unknowns));
                 return;
             }
             Ok(_) => "the search did not converge".to_owned(),
@@ -130,5 +135,27 @@ pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
     };
     outcome.unknowns.iter_mut().zip(found.sd).for_each(|(unknown, sd)| unknown.sd = Some(sd));
     outcome.singular_values = found.singular_values;
-    outcome.warnings.extend(found.warning);
+    outcome.warnings.extend(found.warnings);
+}
+
+/// A sentence if an estimate is farther from the data-optimal value than its standard deviation, which
+/// knows of noise only.
+fn training_error(unknowns: &[ScalarOutcome]) -> Option<String> {
+    let far = |unknown: &ScalarOutcome| {
+        let (optimal, sd) = (unknown.data_optimal?, unknown.sd?);
+        let distance = (unknown.estimate - optimal).abs();
+        let (ratio, optimal) = (digits(distance / sd, 2), digits(optimal, 6));
+        let sentence = format!("{} is {ratio} sd from the data-optimal value {optimal}", unknown.name);
+        (distance > sd).then_some(sentence)
+    };
+    let far: Vec<String> = unknowns.iter().filter_map(far).collect();
+    let them = match far.len() {
+        0 => return None,
+        1 => "value",
+        _ => "values",
+    };
+    Some(format!(
+        "{}: training error, not noise, dominates; train longer or take the data-optimal {them}",
+        far.join(", ")
+    ))
 }

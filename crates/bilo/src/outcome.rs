@@ -230,6 +230,8 @@ pub struct Outcome {
     pub singular_values: Vec<f64>,
     /// The noise that the standard deviations are for.
     pub noise: Vec<Noise>,
+    /// What is worth knowing, a sentence each.
+    pub notes: Vec<String>,
     /// What deserves attention, a sentence each.
     pub warnings: Vec<String>,
     /// Steps of pre-training taken.

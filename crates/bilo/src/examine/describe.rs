@@ -3,7 +3,7 @@
 use super::reach::Reach;
 use super::text::count;
 use crate::operator::LocalOperator;
-use crate::problem::{Data, Problem, Transform, Unknown};
+use crate::problem::{Data, Problem, Regulariser, Transform, Unknown, UnknownFunction};
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -31,7 +31,30 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
         let used = reach.places_of(number).join(", ");
         format!("{}: guess {}{truth}{moved}; in {used}; {}", unknown.name, unknown.guess, reach.way(number))
     };
-    problem.unknowns.iter().enumerate().map(line).collect()
+    let scalars = problem.unknowns.iter().enumerate().map(line);
+    scalars.chain(functions(problem, reach)).collect()
+}
+
+fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
+    let line = |(number, unknown): (usize, &UnknownFunction)| {
+        let of: Vec<&str> = unknown.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
+        let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.text)).unwrap_or_default();
+        let regulariser = match &unknown.regulariser {
+            Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
+            None => "no regulariser".to_owned(),
+        };
+        let number = problem.unknowns.len() + number;
+        format!(
+            "{}({}) = {}: guess {}{truth}; {regulariser}; in {}; {}",
+            unknown.name,
+            of.join(", "),
+            unknown.form.text,
+            unknown.guess.text,
+            reach.places_of(number).join(", "),
+            reach.way(number)
+        )
+    };
+    problem.functions.iter().enumerate().map(line).collect()
 }
 
 pub(super) fn states(problem: &Problem) -> Vec<String> {

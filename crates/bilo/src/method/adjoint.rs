@@ -48,6 +48,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         audit: vec![],
         singular_values: vec![],
         noise: noise.observations.clone(),
+        notes: vec![],
         warnings: vec![],
         pretrain_steps: 0,
         train_steps: steps,

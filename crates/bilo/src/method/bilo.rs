@@ -77,6 +77,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         audit: vec![],
         singular_values: vec![],
         noise: vec![],
+        notes: vec![],
         warnings: vec![],
         pretrain_steps: pretrained.steps,
         train_steps,

@@ -134,6 +134,17 @@ pub enum RegulariserKind {
     },
 }
 
+impl RegulariserKind {
+    /// The name in a problem file.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RegulariserKind::H1 => "h1",
+            RegulariserKind::Tv { .. } => "tv",
+            RegulariserKind::L2 { .. } => "l2",
+        }
+    }
+}
+
 /// The variable eta that the method moves in place of an unknown theta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {

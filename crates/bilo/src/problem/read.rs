@@ -3,8 +3,8 @@
 use super::data::{DataFile, read_table};
 use super::function::{is_function, read_function};
 use super::model::{
-    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, Recipe, State, Transform,
-    Unknown, UnknownFunction,
+    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, Recipe, State, Transform, Unknown,
+    UnknownFunction,
 };
 use super::names::NET;
 use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
