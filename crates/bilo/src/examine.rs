@@ -43,7 +43,7 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     examination.equations(problem, &mut operator)?;
     examination.section("Observations", describe::observations(problem));
     examination.truth(problem)?;
-    examination.section("Network", describe::network(problem, &operator));
+    examination.section("Network", describe::network(&operator));
     examination.twin(problem, &reach)?;
     Ok(examination)
 }

@@ -72,8 +72,7 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
     problem.observations.iter().map(line).collect()
 }
 
-pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
-    let choice = &problem.network;
+pub(super) fn network(operator: &LocalOperator) -> Vec<String> {
     let line = |bound: &bilo_jet::BoundNetwork| {
         let spec = bound.network.spec();
         format!(
@@ -81,9 +80,9 @@ pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String
             count(spec.coordinates, "coordinate input"),
             count(spec.parameters, "unknown"),
             spec.outputs,
-            choice.width,
-            count(choice.layers, "hidden layer"),
-            activation_name(choice.activation),
+            spec.width,
+            count(spec.layers, "hidden layer"),
+            activation_name(spec.activation),
             count(bound.network.weights(), "weight")
         )
     };
@@ -118,7 +117,7 @@ pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
         let suffix = suffix.concat();
         if suffix.is_empty() { "net".to_owned() } else { format!("net_{suffix}") }
     };
-    let names: Vec<String> =
-        frame.carriers[0].plan.indices().iter().map(|index| name(index.as_slice())).collect();
+    let of_states = frame.carriers.iter().find(|carrier| !carrier.given).expect("every state has one");
+    let names: Vec<String> = of_states.plan.indices().iter().map(|index| name(index.as_slice())).collect();
     format!("{}, and each along one direction of the unknowns", names.join(", "))
 }

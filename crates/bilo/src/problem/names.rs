@@ -28,12 +28,18 @@ impl Names {
     /// Coordinates, constants and unknowns, functions among them as opaque functions of their
     /// coordinates; states are bound later, to whatever stands for them.
     pub fn new(problem: &Problem) -> Names {
-        let mut names = Names::without_unknowns(problem);
-        names.bind_scalars(problem);
+        let mut names = Names::without_functions(problem);
         for unknown in &problem.functions {
             let function = names.bind_function(&unknown.name, &unknown.of);
             names.functions.push(function);
         }
+        names
+    }
+
+    /// Coordinates, constants and scalar unknowns; unknown functions are bound later, like states.
+    pub(crate) fn without_functions(problem: &Problem) -> Names {
+        let mut names = Names::without_unknowns(problem);
+        names.bind_scalars(problem);
         names
     }
 
