@@ -1,7 +1,7 @@
 //! The end of a run: what the classical twin says of the result. The misfit of both solutions, the
 //! audit of the operator, the data-optimal unknowns and the error bars.
 
-use crate::audit::functions::{by_variables, network_by_shifts, pointwise_gradient};
+use crate::audit::functions::{by_coefficients, by_variables, network_by_shifts, pointwise_gradient};
 use crate::audit::{Audit, network_observed, values};
 use crate::diagnostic::{Error, Result};
 use crate::examine::text::digits;
@@ -11,6 +11,7 @@ use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
 use crate::outcome::{MisfitOutcome, Outcome, ScalarOutcome, Stop};
+use crate::problem::GradientMode;
 use crate::theta::Theta;
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
@@ -52,12 +53,15 @@ impl<'a> Inspector<'a> {
             return Ok(Audit::new(at, &self.data, &ours.by_eta, network, &self.slopes(visit)?));
         }
         let text = |error: Error| error.headline();
-        let exact = self.loss()?.gradient(visit).map_err(text)?;
+        let (problem, exact) = (self.data.problem(), self.loss()?.gradient(visit).map_err(text)?);
+        let by_net = |gradient: &Theta| by_variables(problem, &visit.theta, gradient).map_err(text);
+        if problem.training.gradient == GradientMode::Exact {
+            let by_net = by_net(&exact)?;
+            return Ok(Audit::of_functions(at, &ours.by_eta, &by_coefficients(problem, operator, &by_net)));
+        }
         let shifts = network_by_shifts(&self.data, operator, device, point).map_err(text)?;
         let mut pointwise = Theta { eta: ours.by_eta, ..visit.theta.zeros() };
         pointwise.add(&pointwise_gradient(&self.data, &values(network), &shifts));
-        let by_net =
-            |gradient: &Theta| by_variables(self.data.problem(), &visit.theta, gradient).map_err(text);
         Ok(Audit::of_functions(at, &by_net(&pointwise)?, &by_net(&exact)?))
     }
 

@@ -141,7 +141,7 @@ impl Upper {
             regularisers: vec![],
             names: vec![],
             unknowns: operator.operator.unknowns.len(),
-            functions: !problem.functions.is_empty(),
+            functions: operator.function_weights() > 0,
         };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             let density = gaussian_density(operator, operator.observed[number]);
@@ -154,7 +154,8 @@ impl Upper {
         for (number, function) in problem.functions.iter().enumerate() {
             let Some(regulariser) = &function.regulariser else { continue };
             let density = regulariser_density(problem, operator, number, &regulariser.kind)?;
-            let density = Mean { density, over_functions: true, origin: &function.form.origin };
+            let over_functions = upper.functions;
+            let density = Mean { density, over_functions, origin: &function.form.origin };
             let id = density.load(operator, device, on_nodes(problem, function, None)?)?;
             upper.regularisers.push((id, regulariser.weight));
             upper.names.push(format!("regulariser.{}", function.name));
@@ -217,8 +218,10 @@ impl Fit {
     /// Loads the guess of every unknown function into the device.
     pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
         let mut fit = Self { unknowns: operator.operator.unknowns.len(), ..Self::default() };
-        for (number, function) in problem.functions.iter().enumerate() {
-            let density = gaussian_density(operator, operator.functions[number]);
+        // Coefficients of given functions start at their guess; networks have to be trained to it.
+        let networks = operator.functions.networks.len();
+        for (number, function) in problem.functions.iter().enumerate().take(networks) {
+            let density = gaussian_density(operator, operator.functions.values[number]);
             let density = Mean { density, over_functions: true, origin: &function.guess.origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
             fit.densities.push(density.load(operator, device, table)?);
@@ -285,7 +288,7 @@ fn regulariser_density(
     number: usize,
     kind: &RegulariserKind,
 ) -> Result<Expr> {
-    let (function, f) = (&problem.functions[number], operator.functions[number]);
+    let (function, f) = (&problem.functions[number], operator.functions.values[number]);
     if let RegulariserKind::L2 { reference } = kind {
         let reference = operator.names.lower(reference.as_ref().unwrap_or(&function.guess))?;
         let graph = &mut operator.names.graph;

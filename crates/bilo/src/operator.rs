@@ -1,26 +1,28 @@
 //! The local operator of a problem: which networks there are, what their inputs are, and every
 //! formula of the problem in terms of them.
 
+mod functions;
+
+pub use functions::{Basis, FunctionInputs};
+
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::problem::{NET, Names, NetworkChoice, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
-use bilo_jet::{BoundNetwork, Fed, Fourier, Network, NetworkSpec, Operator, ProgramError};
+use bilo_jet::{BoundNetwork, Fourier, Network, NetworkSpec, Operator, ProgramError};
 
 /// A problem in terms of its networks: states are their forms, derivatives total derivatives through
 /// them.
 ///
-/// An unknown function f is the form of a network of its own. The networks of the states take z = f(x)
-/// as an input, and f stands in formulas as f(x) + s with a shift s that is zero: the residual gradient
-/// by s is d/dz with z_x, z_xx held fixed (section 3 of the method).
+/// Unknown functions are inputs of the states' networks too: see [`FunctionInputs`].
 pub struct LocalOperator {
     /// Names and graph, with every state bound to its form.
     pub names: Names,
     /// The networks, those of unknown functions first; columns are the coordinates, unknowns the
-    /// scalars, then the shifts of the functions.
+    /// scalars, then those of the functions.
     pub operator: Operator,
-    /// The unknown functions, without their shifts.
-    pub functions: Vec<Expr>,
+    /// The unknown functions.
+    pub functions: FunctionInputs,
     /// The states.
     pub states: Vec<Expr>,
     /// The residuals of the equations.
@@ -38,14 +40,9 @@ impl LocalOperator {
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
         let inputs = unknowns_of_the_pde(problem)?;
         let mut names = Names::without_functions(problem);
-        let Functions { mut networks, values: functions, shifts } =
-            bind_functions(problem, &mut names, seed)?;
-        let fed: Vec<FedFunction> = inputs
-            .functions
-            .iter()
-            .map(|&k| FedFunction::new(problem, &mut names, k, functions[k], shifts[k]))
-            .collect();
-        networks.extend(bind_states(problem, &mut names, &inputs.scalars, &fed, seed));
+        let functions = FunctionInputs::new(problem, &mut names, seed)?;
+        let mut networks = functions.networks.clone();
+        networks.extend(bind_states(problem, &mut names, &inputs, &functions, seed));
         let of_states = networks.iter().filter(|bound| !bound.given);
         let outputs: Vec<_> = of_states.flat_map(|bound| bound.outputs.clone()).collect();
         let mut states = vec![];
@@ -61,7 +58,7 @@ impl LocalOperator {
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
         let columns = names.coordinates.clone();
-        let unknowns = [names.eta.clone(), shifts].concat();
+        let unknowns = [names.eta.clone(), functions.unknowns()].concat();
         Ok(Self {
             names,
             operator: Operator { networks, columns, unknowns },
@@ -92,17 +89,25 @@ impl LocalOperator {
         [draw(Purpose::FunctionWeights, functions), draw(Purpose::Weights, states)].concat()
     }
 
-    /// Number of weights V of each unknown function; they stand before the weights W of the states.
-    pub fn weights_by_function(&self) -> Vec<usize> {
-        let given = self.operator.networks.iter().filter(|bound| bound.given);
-        given.map(|bound| bound.network.weights()).collect()
+    /// Number of weights V of the unknown functions; they stand before the weights W of the states.
+    pub fn function_weights(&self) -> usize {
+        self.functions.networks.iter().map(|bound| bound.network.weights()).sum()
     }
 
-    /// The unknowns of the device: the variables eta and the shifts of the functions, which are zero.
+    /// The unknowns of the device: the variables eta, and the shifts of functions, which are zero.
     pub fn unknowns(&self, eta: &[f64]) -> Vec<f64> {
         let mut unknowns = eta.to_vec();
         unknowns.resize(self.operator.unknowns.len(), 0.0);
         unknowns
+    }
+
+    /// Learning rates of all that the upper level moves: the variables eta, then the weights V.
+    pub fn upper_rates(&self, problem: &Problem) -> Vec<f64> {
+        let rate = |own: Option<f64>| own.unwrap_or(problem.training.theta_rate);
+        let mut rates: Vec<f64> = problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
+        let functions = problem.functions.iter().zip(self.functions.moved());
+        functions.for_each(|(function, count)| rates.resize(rates.len() + count, rate(function.rate)));
+        rates
     }
 }
 
@@ -154,56 +159,6 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Inputs> {
     })
 }
 
-/// The unknown functions as networks.
-struct Functions {
-    networks: Vec<BoundNetwork>,
-    values: Vec<Expr>,
-    /// Each function is moved as f/scale, and so is its shift.
-    shifts: Vec<Symbol>,
-}
-
-/// Binds each unknown function to its form, shifted.
-fn bind_functions(problem: &Problem, names: &mut Names, seed: u64) -> Result<Functions> {
-    let mut bound = Functions { networks: vec![], values: vec![], shifts: vec![] };
-    for (number, unknown) in problem.functions.iter().enumerate() {
-        let inputs: Vec<Expr> =
-            unknown.of.iter().flat_map(|&c| coordinate_input(problem, names, c)).collect();
-        let spec = network_spec(&unknown.network, inputs.len(), 0, 1);
-        let output = names.graph.function(&format!("{NET}_{}", unknown.name), inputs);
-        let network = Network::new(spec, seed_for(seed, Purpose::FunctionFeatures, number));
-        bound.networks.push(BoundNetwork { given: true, ..BoundNetwork::new(network, vec![output], vec![]) });
-        let net = names.graph.value(output);
-        names.scope.bind(NET, net);
-        bound.values.push(names.lower(&unknown.form)?);
-        bound.shifts.push(names.graph.symbol(&format!("shift of {}", unknown.name)));
-    }
-    for ((unknown, &value), &shift) in problem.functions.iter().zip(&bound.values).zip(&bound.shifts) {
-        let graph = &mut names.graph;
-        let (scale, shift) = (graph.constant(unknown.scale), graph.leaf(shift));
-        let moved = graph.mul(scale, shift);
-        let shifted = graph.add(value, moved);
-        names.scope.bind(&unknown.name, shifted);
-    }
-    Ok(bound)
-}
-
-/// A function that the networks of the states are fed with.
-struct FedFunction {
-    /// Its number among the unknowns of the operator.
-    unknown: usize,
-    /// f/scale.
-    value: Expr,
-    shift: Symbol,
-}
-
-impl FedFunction {
-    fn new(problem: &Problem, names: &mut Names, number: usize, value: Expr, shift: Symbol) -> Self {
-        let scale = names.graph.constant(problem.functions[number].scale);
-        let value = names.graph.div(value, scale);
-        Self { unknown: problem.unknowns.len() + number, value, shift }
-    }
-}
-
 fn network_spec(
     choice: &NetworkChoice,
     coordinates: usize,
@@ -226,20 +181,19 @@ fn network_spec(
 fn bind_states(
     problem: &Problem,
     names: &mut Names,
-    scalars: &[usize],
-    functions: &[FedFunction],
+    used: &Inputs,
+    functions: &FunctionInputs,
     seed: u64,
 ) -> Vec<BoundNetwork> {
     let coordinates: Vec<Expr> =
         (0..problem.coordinates.len()).flat_map(|c| coordinate_input(problem, names, c)).collect();
+    let scalars = used.scalars.iter().map(|&unknown| (unknown, names.eta[unknown]));
+    let of_functions = functions.parameters(problem.unknowns.len(), &used.functions);
+    let all: Vec<(usize, Symbol)> = scalars.chain(of_functions).collect();
     let mut inputs = coordinates.clone();
-    inputs.extend(scalars.iter().map(|&unknown| names.graph.leaf(names.eta[unknown])));
-    inputs.extend(functions.iter().map(|function| names.graph.leaf(function.shift)));
-    let parameters: Vec<usize> =
-        scalars.iter().copied().chain(functions.iter().map(|function| function.unknown)).collect();
-    let fed: Vec<Fed> = (functions.iter().enumerate())
-        .map(|(i, function)| Fed { input: scalars.len() + i, value: function.value })
-        .collect();
+    inputs.extend(all.iter().map(|&(_, symbol)| names.graph.leaf(symbol)));
+    let parameters: Vec<usize> = all.iter().map(|&(unknown, _)| unknown).collect();
+    let fed = functions.fed(used.scalars.len(), &used.functions);
     let choice = &problem.network;
     let groups: Vec<Vec<usize>> = if choice.separate {
         (0..problem.states.len()).map(|state| vec![state]).collect()

@@ -1,7 +1,7 @@
 //! What a run returns. Later versions add fields and never rename these.
 
 use crate::audit::Audit;
-use crate::problem::{Problem, Unknown};
+use crate::problem::{GradientMode, Problem, Unknown};
 use crate::uncertainty::Noise;
 
 /// Why a run ended.
@@ -87,27 +87,6 @@ impl ScalarOutcome {
             let error = (self.estimate - truth).abs();
             if truth == 0.0 { error } else { error / truth.abs() }
         })
-    }
-}
-
-/// Which gradient moved an unknown function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GradientMode {
-    /// The derivative of the data loss under the PDE: every value of the function moves the solution
-    /// everywhere.
-    Exact,
-    /// The paper's: du(x) = u_z(x, f(x)) df(x), as if a value of the function moved the solution at the
-    /// same place only, by what a uniform shift of the function does there.
-    Pointwise,
-}
-
-impl GradientMode {
-    /// The name in `outcome.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            GradientMode::Exact => "exact",
-            GradientMode::Pointwise => "pointwise",
-        }
     }
 }
 

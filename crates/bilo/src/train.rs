@@ -16,7 +16,7 @@ use std::time::Instant;
 pub struct Point {
     /// The networks' weights, V before W.
     pub weights: Vec<f64>,
-    /// The unknowns' variables.
+    /// The scalars' variables, then the coefficients of functions that are sums of given ones.
     pub eta: Vec<f64>,
 }
 
@@ -45,8 +45,10 @@ pub struct Trainer<'a> {
     pub upper: &'a Upper,
     /// u_0 and the guesses of functions, for pre-training.
     pub fit: &'a Fit,
-    /// Number of weights V of each unknown function.
-    pub weights_by_function: &'a [usize],
+    /// Number of weights V.
+    pub function_weights: usize,
+    /// Learning rates of all that the upper level moves: eta, then V.
+    pub upper_rates: &'a [f64],
     /// Names of all loss terms: lower, upper, fit.
     pub loss_names: &'a [String],
     /// Names of the unknowns.
@@ -60,11 +62,6 @@ pub struct Trainer<'a> {
 impl Trainer<'_> {
     fn settings(&self) -> &Training {
         &self.problem.training
-    }
-
-    /// Number of weights V.
-    fn function_weights(&self) -> usize {
-        self.weights_by_function.iter().sum()
     }
 
     /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
@@ -81,13 +78,13 @@ impl Trainer<'_> {
     pub fn train(&mut self, point: &mut Point) -> Ended {
         let steps = self.settings().train_steps;
         let levels = self.settings().levels;
-        let weights = point.weights.len() - self.function_weights();
+        let weights = point.weights.len() - self.function_weights;
         let mut lower = match levels {
             // L-BFGS needs an objective that stands still, and here theta moves at every step.
             Levels::Simultaneous => Box::new(self.weight_adam(weights)),
             Levels::Alternating { .. } => self.weight_optimiser(weights),
         };
-        let mut upper = Adam::new(self.theta_rates());
+        let mut upper = Adam::new(self.upper_rates.to_vec());
         self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
             let factor = trainer.schedule(step, steps);
             lower.scale_rate(factor);
@@ -137,7 +134,7 @@ impl Trainer<'_> {
     fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
         let Point { weights, eta } = point;
         let mut all = weights.clone();
-        let functions = self.function_weights();
+        let functions = self.function_weights;
         lower.step(&mut weights[functions..], &mut |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
@@ -176,13 +173,14 @@ impl Trainer<'_> {
 
     /// One step of the upper level, over eta and V.
     fn upper_step(&self, point: &mut Point, upper: &mut Adam, loss: &UpperLoss) {
-        let functions = self.function_weights();
+        let functions = self.function_weights;
         let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
         let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
         upper.step_along(&mut moved, &[&loss.by_eta[..], by_functions].concat());
         let (eta, by_weights) = moved.split_at(point.eta.len());
-        for ((eta, &moved), unknown) in point.eta.iter_mut().zip(eta).zip(&self.problem.unknowns) {
-            *eta = unknown.project(moved);
+        point.eta.copy_from_slice(eta);
+        for (eta, unknown) in point.eta.iter_mut().zip(&self.problem.unknowns) {
+            *eta = unknown.project(*eta);
         }
         point.weights[..functions].copy_from_slice(by_weights);
     }
@@ -205,7 +203,7 @@ impl Trainer<'_> {
         self.observer.event(&Event::Begin(phase, steps));
         let mut good = point.clone();
         let mut scales: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
-        scales.resize(scales.len() + self.function_weights(), 1.0);
+        scales.resize(self.upper_rates.len(), 1.0);
         let mut settling = Settling::new(self.settings(), scales);
         let mut ended = Ended {
             stop: Stop::Steps,
@@ -285,9 +283,10 @@ impl Trainer<'_> {
         }))
     }
 
-    /// What the upper level moves: scalars as themselves, functions as the weights of their networks.
+    /// What the upper level moves: scalars as themselves, functions as coefficients or weights.
     fn moved_by_upper(&self, point: &Point) -> Vec<f64> {
-        [self.thetas(&point.eta), point.weights[..self.function_weights()].to_vec()].concat()
+        let coefficients = &point.eta[self.problem.unknowns.len()..];
+        [&self.thetas(&point.eta), coefficients, &point.weights[..self.function_weights]].concat()
     }
 
     fn thetas(&self, eta: &[f64]) -> Vec<f64> {
@@ -303,16 +302,6 @@ impl Trainer<'_> {
             WeightOptimiser::Adam => Box::new(self.weight_adam(weights)),
             WeightOptimiser::Lbfgs => Box::new(Lbfgs::new(20)),
         }
-    }
-
-    /// Learning rates of eta, then of V.
-    fn theta_rates(&self) -> Vec<f64> {
-        let rate = |own: Option<f64>| own.unwrap_or(self.settings().theta_rate);
-        let mut rates: Vec<f64> = self.problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
-        for (function, &weights) in self.problem.functions.iter().zip(self.weights_by_function) {
-            rates.resize(rates.len() + weights, rate(function.rate));
-        }
-        rates
     }
 
     /// Factor of the learning rates at a step.

@@ -342,6 +342,7 @@ fn every_setting_of_network_and_training_is_read() {
         rate: 3.0,
         theta_rate: 4.0,
         rgrad_weight: 5.0,
+        gradient: bilo::problem::GradientMode::Pointwise,
         pretrain_on_solution: false,
         settle_tolerance: 6.0,
         settle_steps: 7,

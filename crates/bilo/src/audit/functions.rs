@@ -21,7 +21,7 @@ pub(crate) fn network_by_shifts(
     point: &Point,
 ) -> Result<Vec<Vec<Vec<f64>>>> {
     let problem = data.problem();
-    let shifts = operator.operator.unknowns[problem.unknowns.len()..].to_vec();
+    let shifts = operator.functions.shifts();
     let mut all = vec![];
     for (number, (observation, table)) in problem.observations.iter().zip(data.tables()).enumerate() {
         let (value, unknowns) = (operator.observed[number], operator.unknowns(&point.eta));
@@ -69,4 +69,16 @@ pub(crate) fn by_variables(problem: &Problem, at: &Theta, gradient: &Theta) -> R
         all.extend(slopes.iter().zip(by_net).map(|(slope, by_net)| slope * by_net));
     }
     Ok(all)
+}
+
+/// The same by the coefficients of functions that are sums of given ones.
+pub(crate) fn by_coefficients(problem: &Problem, operator: &LocalOperator, by_net: &[f64]) -> Vec<f64> {
+    let (by_scalars, mut rest) = by_net.split_at(problem.unknowns.len());
+    let mut all = by_scalars.to_vec();
+    for (function, basis) in problem.functions.iter().zip(&operator.functions.bases) {
+        let (slopes, others) = rest.split_at(function.nodes.iter().product());
+        all.extend(basis.pull_back(slopes));
+        rest = others;
+    }
+    all
 }

@@ -1,4 +1,4 @@
-//! Unknown functions as their networks have them.
+//! Unknown functions as training has them.
 
 use super::Lattice;
 use crate::diagnostic::Result;
@@ -20,7 +20,7 @@ pub(crate) fn sample(
     let function = &problem.functions[number];
     let unknowns = operator.unknowns(&point.eta);
     let graph = &mut operator.names.graph;
-    let program = FieldProgram::new(graph, &operator.operator, &[operator.functions[number]])
+    let program = FieldProgram::new(graph, &operator.operator, &[operator.functions.values[number]])
         .map_err(|error| program_error(graph, &error, &function.form.origin))?;
     // The others are not asked for.
     let mut all: Vec<Column> =
@@ -45,5 +45,5 @@ pub(crate) fn theta(
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         functions.push(sample(problem, operator, device, point, number, &columns)?);
     }
-    Ok(Theta { eta: point.eta.clone(), functions })
+    Ok(Theta { eta: point.eta[..problem.unknowns.len()].to_vec(), functions })
 }

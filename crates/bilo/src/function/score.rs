@@ -2,8 +2,8 @@
 
 use super::Lattice;
 use crate::diagnostic::Result;
-use crate::outcome::{Field, FunctionOutcome, GradientMode};
-use crate::problem::{Problem, UnknownFunction};
+use crate::outcome::{Field, FunctionOutcome};
+use crate::problem::{GradientMode, Problem, UnknownFunction};
 use crate::verify::{relative_l2, report_nodes};
 
 /// Nodes of the grid on which an error is measured, along the one coordinate or along each of several.

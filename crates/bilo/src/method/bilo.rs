@@ -9,8 +9,8 @@ use crate::level::{Fit, Lower, Upper};
 use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
-use crate::outcome::{GradientMode, Outcome, ScalarOutcome, Seconds, Stop};
-use crate::problem::{Problem, Table};
+use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
+use crate::problem::{GradientMode, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
 use crate::train::{Ended, Point, Trainer};
@@ -38,17 +38,17 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let mut loss_names = [lower.names(), upper.names()].concat();
     loss_names.extend(fit.names().to_vec());
     let unknown_names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
-    let mut point = Point {
-        weights: operator.initial_weights(job.seed),
-        eta: problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect(),
-    };
+    let mut eta: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+    eta.extend(operator.functions.coefficients_of_guesses(problem)?);
+    let mut point = Point { weights: operator.initial_weights(job.seed), eta };
     let mut trainer = Trainer {
         device: device.as_mut(),
         problem,
         lower: &lower,
         upper: &upper,
         fit: &fit,
-        weights_by_function: &operator.weights_by_function(),
+        function_weights: operator.function_weights(),
+        upper_rates: &operator.upper_rates(problem),
         loss_names: &loss_names,
         unknown_names: &unknown_names,
         observer,
@@ -97,7 +97,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     match at_guess {
         Ok(audit) => {
             // The pointwise gradient of a function is another one than the exact, by design.
-            if problem.functions.is_empty() {
+            let exact = problem.training.gradient == GradientMode::Exact;
+            if problem.functions.is_empty() || exact {
                 outcome.warnings.extend(audit.warning());
             }
             outcome.audit.push(audit);
@@ -110,7 +111,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         let mut estimate = |columns: &[&[f64]]| {
             network::sample(problem, &mut operator, device.as_mut(), &point, number, columns)
         };
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Pointwise)?);
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, problem.training.gradient)?);
         outcome.fields.arrays.extend(score::fields(problem, function, &mut estimate)?);
     }
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;

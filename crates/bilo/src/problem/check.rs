@@ -230,6 +230,9 @@ impl Check<'_> {
         let all = function.nodes.iter().fold(1usize, |all, &count| all.saturating_mul(count));
         let message = || format!("there must be at most {MOST_NODES} nodes in all, found {all}");
         self.demand(all <= MOST_NODES, &path("grid"), message)?;
+        for &count in &function.modes {
+            self.count(&path("modes"), count, 1, 64)?;
+        }
         self.has_values(function, "guess", &function.guess)?;
         if let Some(truth) = &function.truth {
             self.has_values(function, "truth", truth)?;

@@ -18,11 +18,17 @@ const ON_A_LINE: usize = 101;
 /// Nodes along each of several coordinates.
 const IN_SPACE: usize = 41;
 
+/// Polynomials of a function of one coordinate.
+const MODES_ON_A_LINE: usize = 12;
+
+/// Polynomials along each of several coordinates.
+const MODES_IN_SPACE: usize = 6;
+
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 10] =
-    ["of", "form", "guess", "truth", "grid", "regularise", "network", "scale", "rate", "unit"];
+const KEYS: [&str; 11] =
+    ["of", "form", "guess", "truth", "grid", "modes", "regularise", "network", "scale", "rate", "unit"];
 
 /// Whether a table `[unknown.NAME]` states a function.
 pub(super) fn is_function(entry: &Entry) -> bool {
@@ -48,10 +54,12 @@ pub(super) fn read_function(
     let regularise = regularise
         .map(|node| read_regulariser(node, &format!("{path}.regularise"), constants))
         .transpose()?;
-    let nodes = match reader.get("grid") {
-        Some(node) => Some(read_nodes(node, &format!("{path}.grid"), &of, coordinates, constants)?),
-        None => None,
+    let counts = |key: &str, default: Vec<usize>| match reader.get(key) {
+        Some(node) => read_counts(node, &format!("{path}.{key}"), &of, coordinates, constants),
+        None => Ok(default),
     };
+    let (nodes, modes) =
+        (counts("grid", default_nodes(of.len()))?, counts("modes", default_modes(of.len()))?);
     let mut network = default_network(recipe);
     if let Some(node) = reader.get("network") {
         let path = format!("{path}.network");
@@ -62,7 +70,8 @@ pub(super) fn read_function(
         form,
         guess,
         truth: profile(&reader, "truth")?,
-        nodes: nodes.unwrap_or_else(|| default_nodes(of.len())),
+        nodes,
+        modes,
         of,
         regulariser: regularise,
         network,
@@ -81,6 +90,10 @@ fn profile(reader: &Reader<'_>, key: &str) -> Result<Option<Formula>> {
         }
         _ => reader.formula(key),
     }
+}
+
+fn default_modes(coordinates: usize) -> Vec<usize> {
+    vec![if coordinates == 1 { MODES_ON_A_LINE } else { MODES_IN_SPACE }; coordinates]
 }
 
 /// Half as wide as that of the states.
@@ -120,7 +133,7 @@ fn read_of(node: &Node, coordinates: &[Coordinate]) -> Result<Vec<usize>> {
     Ok(of)
 }
 
-fn read_nodes(
+fn read_counts(
     node: &Node,
     path: &str,
     of: &[usize],
@@ -250,6 +263,7 @@ impl FunctionSpec {
             guess: parse("guess", &self.guess)?,
             truth: self.truth.as_ref().map(|truth| parse("truth", truth)).transpose()?,
             nodes: self.nodes.unwrap_or_else(|| default_nodes(of.len())),
+            modes: default_modes(of.len()),
             of,
             name: self.name,
             regulariser: self.regulariser,

@@ -95,6 +95,9 @@ pub struct UnknownFunction {
     pub truth: Option<Formula>,
     /// Nodes along each of its coordinates: where a method without a network holds its values.
     pub nodes: Vec<usize>,
+    /// Chebyshev polynomials along each of its coordinates: what `net` is made of under
+    /// [`GradientMode::Exact`].
+    pub modes: Vec<usize>,
     /// What is added to the upper-level loss to make it well-posed.
     pub regulariser: Option<Regulariser>,
     /// The network behind `net` where there is one.
@@ -284,6 +287,28 @@ pub enum Levels {
     },
 }
 
+/// Which gradient moves unknown functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientMode {
+    /// The derivative of the data loss under the PDE: every value of the function moves the solution
+    /// everywhere. The function is a sum of a few given ones, and their coefficients are inputs of the
+    /// local operator like scalars.
+    Exact,
+    /// The paper's: du(x) = u_z(x, f(x)) df(x), as if a value of the function moved the solution at the
+    /// same place only, by what a uniform shift of the function does there. The function is a network.
+    Pointwise,
+}
+
+impl GradientMode {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            GradientMode::Exact => "exact",
+            GradientMode::Pointwise => "pointwise",
+        }
+    }
+}
+
 /// How learning rates change over a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
@@ -325,6 +350,8 @@ pub struct Training {
     pub theta_rate: f64,
     /// w_rgrad, the weight of the residual-gradient loss.
     pub rgrad_weight: f64,
+    /// Which gradient moves unknown functions.
+    pub gradient: GradientMode,
     /// Pre-training also fits u_0, the classical solution at the guess.
     pub pretrain_on_solution: bool,
     /// Converged when every unknown moved less than this (relative) over `settle_steps` iterations

@@ -1,6 +1,6 @@
 //! The defaults of each recipe.
 
-use super::model::{Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
+use super::model::{GradientMode, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
 use bilo_jet::{Activation, Precision};
 
 impl Recipe {
@@ -46,6 +46,7 @@ fn paper() -> (NetworkChoice, Training) {
         rate: 1e-3,
         theta_rate: 1e-3,
         rgrad_weight: 0.1,
+        gradient: GradientMode::Pointwise,
         pretrain_on_solution: true,
         settle_tolerance: 0.0,
         settle_steps: 1000,

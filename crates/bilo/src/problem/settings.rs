@@ -1,6 +1,8 @@
 //! The tables `[network]` and `[train]`.
 
-use super::model::{Constant, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
+use super::model::{
+    Constant, GradientMode, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser,
+};
 use super::reader::{Reader, choice, table};
 use super::tree::{Node, Table};
 use crate::diagnostic::Result;
@@ -20,6 +22,7 @@ const TRAIN_KEYS: &[&str] = &[
     "rate",
     "theta-rate",
     "rgrad-weight",
+    "gradient",
     "pretrain-on-solution",
     "settle-tolerance",
     "settle-steps",
@@ -108,6 +111,8 @@ fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
     let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
     let optimisers = [("adam", WeightOptimiser::Adam), ("lbfgs", WeightOptimiser::Lbfgs)];
     let schedules = [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
+    let gradients = [GradientMode::Pointwise, GradientMode::Exact].map(|mode| (mode.name(), mode));
+    set(&mut training.gradient, reader.choice("gradient", &gradients)?);
     set(&mut training.precision, reader.choice("precision", &precisions)?);
     set(&mut training.levels, read_levels(reader)?);
     set(&mut training.optimiser, reader.choice("optimiser", &optimisers)?);
