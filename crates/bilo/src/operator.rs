@@ -33,15 +33,16 @@ impl LocalOperator {
         let mut names = Names::with_functions(problem, |function| &function.guess)?;
         let networks = bind_networks(problem, &mut names, &inputs, seed);
         let outputs: Vec<_> = networks.iter().flat_map(|bound| bound.outputs.clone()).collect();
-        let mut states = vec![];
+        let mut forms = vec![];
         for (state, output) in problem.states.iter().zip(outputs) {
             let net = names.graph.value(output);
             names.scope.bind(NET, net);
-            states.push(names.lower(&state.form)?);
+            forms.push(names.lower_with_inputs(&state.form)?);
         }
-        for (state, &form) in problem.states.iter().zip(&states) {
+        for (state, &form) in problem.states.iter().zip(&forms) {
             names.scope.bind(&state.name, form);
         }
+        let states = forms.into_iter().map(|form| names.without_inputs(form)).collect();
         let residuals = problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<_>>()?;
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
@@ -93,7 +94,7 @@ pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Or
 
 /// The unknowns that equations or forms use: only these are inputs of the networks.
 fn unknowns_of_the_pde(problem: &Problem) -> Result<Vec<usize>> {
-    let mut names = Names::new(problem);
+    let mut names = Names::new(problem)?;
     names.bind_states_opaque(problem);
     names.bind_opaque(NET);
     let mut formulas = vec![];
@@ -110,7 +111,8 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Vec<usize>> {
 }
 
 fn bind_networks(problem: &Problem, names: &mut Names, parameters: &[usize], seed: u64) -> Vec<BoundNetwork> {
-    let coordinates = coordinate_inputs(problem, names);
+    let mut coordinates = coordinate_inputs(problem, names);
+    coordinates.extend(names.inputs.iter().map(|&input| names.graph.leaf(input)));
     let mut inputs = coordinates.clone();
     inputs.extend(parameters.iter().map(|&unknown| names.graph.leaf(names.eta[unknown])));
     let choice = &problem.network;
