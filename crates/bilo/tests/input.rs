@@ -85,6 +85,11 @@ fn evaluate(graph: &Graph, expression: Expr, given: &[(Leaf, f64)]) -> f64 {
     scratch.output(&tape, 0)[0]
 }
 
+/// Data that make a problem complete.
+fn one_value(coordinates: Vec<Vec<f64>>) -> DataSpec {
+    DataSpec::table(Table { coordinates, values: vec![0.5], sigma: None })
+}
+
 /// A state u = x*phi*net over [0, 2] with phi = |x - 0.5|, and observations of these expressions.
 fn observing(values: &[&str]) -> Problem {
     let start = Problem::builder("by-hand")
@@ -94,9 +99,8 @@ fn observing(values: &[&str]) -> Problem {
         .unknown(Unknown::new("mu", 1.0))
         .state("u", "x*phi*net")
         .equation("bulk", "u_xx - mu*u", PointsSpec::grid([("x", 12)]));
-    let table = Table { coordinates: vec![vec![1.0]], values: vec![0.0], sigma: None };
     let observe = |builder: ProblemBuilder, (number, value): (usize, &&str)| {
-        builder.observation(&format!("o{number}"), value, DataSpec::table(table.clone()))
+        builder.observation(&format!("o{number}"), value, one_value(vec![vec![1.0]]))
     };
     values.iter().enumerate().fold(start, observe).build().expect("a valid problem")
 }
@@ -215,15 +219,7 @@ fn the_slope_of_an_evolving_state_may_jump() {
             .state("u", "min(x, z)*(1 - max(x, z)) + sin(pi*x) + net*x*(1-x)*t")
             .equation("bulk", "u_t - k*u_xx", PointsSpec::grid([("x", 11), ("t", 11)]).keep("x != z"))
             .equation("jump", "2*u_phi + 1", PointsSpec::grid([("t", 11)]).hold("x", [z]))
-            .observation(
-                "level",
-                "u",
-                DataSpec::table(Table {
-                    coordinates: vec![vec![0.5], vec![1.0]],
-                    values: vec![0.5],
-                    sigma: None,
-                }),
-            )
+            .observation("level", "u", one_value(vec![vec![0.5], vec![1.0]]))
             .classical(|classical| (classical.cells, classical.steps) = (vec![n], n))
             .build()
             .expect("a valid problem");
@@ -234,6 +230,40 @@ fn the_slope_of_an_evolving_state_may_jump() {
         found.iter().zip(&x).map(|(u, &x)| (u - exact(x)).abs()).fold(0.0, f64::max)
     });
     assert_second_order("evolving", errors);
+}
+
+/// u'' = v'' = 0 with [u'] = -1 and [v'] = -u at z: v = z (1-z) u with u = min(x, z) (1 - max(x, z)), straight on
+/// both sides and so exact to rounding.
+#[test]
+fn every_state_of_a_system_has_its_jump() {
+    let z = 0.3;
+    let inside = PointsSpec::grid([("x", 12)]).keep("x != z");
+    let at_z = PointsSpec::grid([]).hold("x", [z]);
+    let start = Problem::builder("system")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .constant("z", z)
+        .input("phi", "abs(x - z)")
+        .unknown(Unknown::new("lambda", 1.0))
+        .state("u", "net*x*(1-x)")
+        .state("v", "net*x*(1-x)")
+        .equation("v-bulk", "v_xx", inside.clone())
+        .equation("u-bulk", "u_xx", inside)
+        .equation("v-jump", "2*v_phi + lambda*u", at_z.clone())
+        .observation("level", "u", one_value(vec![vec![0.5]]))
+        .classical(|classical| classical.cells = vec![20]);
+    let whole = start.clone().equation("u-jump", "2*u_phi + lambda", at_z).build().expect("a valid problem");
+    let twin = Twin::new(&whole).expect("a twin");
+    let solution = twin.solve(&[1.0]).expect("linear");
+    let x = vec![0.1, 0.3, 0.45, 0.9];
+    for (state, factor) in [(0, 1.0), (1, z * (1.0 - z))] {
+        for (value, &x) in solution.state(state, std::slice::from_ref(&x)).iter().zip(&x) {
+            let exact = factor * x.min(z) * (1.0 - x.max(z));
+            assert!((value - exact).abs() < 1e-13, "state {state} at {x}: {value}, exact {exact}");
+        }
+    }
+    let half = start.build().expect("a valid problem");
+    let error = Twin::new(&half).err().expect("one jump for two states").to_string();
+    assert!(error.contains("1 equations at a place inside the domain for 2 states"), "{error}");
 }
 
 /// Central differences with h = 1e-4 have an error of about h², and rounding of 1e-12 relative.
@@ -394,15 +424,46 @@ fn an_input_must_be_finite_where_an_equation_holds() {
 
 #[test]
 fn the_check_shows_the_inputs_and_what_the_network_carries() {
-    let found = bilo::examine(&read(SOURCE, &["classical.cells=100"])).expect("a valid problem");
+    let truth = "state.u.truth='lambda/sqrt(mu)*sinh(sqrt(mu)*min(x, z))*sinh(sqrt(mu)*(1-max(x, z)))/sinh(sqrt(mu))'";
+    let found = bilo::examine(&read(SOURCE, &["classical.cells=100", truth])).expect("a valid problem");
     let section = |name: &str| {
         let found = found.sections.iter().find(|(heading, _)| heading == name).expect("a section");
         found.1.join("\n")
     };
     assert_eq!(section("Inputs"), "phi = abs(x - z)");
+    let stated = section("Stated truth");
+    assert!(stated.contains("equation bulk: satisfied"), "{stated}");
+    assert!(stated.contains("equation jump: not checked, it is about a derivative by an input"), "{stated}");
     let equations = section("Equations");
     assert!(equations.contains("jump: 0 = u_phi + "), "{equations}");
     assert!(equations.contains("net, net_x, net_phi, net_xx, net_xphi, net_phiphi"), "{equations}");
     assert!(section("Network").contains("2 coordinate inputs and 2 unknowns in"), "{}", section("Network"));
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+/// A pendulum at rest is kicked at s: u = sin(w (t - s))/w afterwards.
+#[test]
+fn a_kick_in_time_is_a_jump_of_the_speed() {
+    let (s, w) = (0.4_f64, 3.0_f64);
+    let errors = [40, 80, 160].map(|cells| {
+        let problem = Problem::builder("kick")
+            .coordinate(Coordinate::time("t", 0.0, 1.0))
+            .constant("s", s)
+            .input("phi", "max(t - s, 0)")
+            .unknown(Unknown::new("w", w))
+            .state("u", "net*t")
+            .equation("swing", "u_tt + w^2*u", PointsSpec::grid([("t", 21)]).keep("t != s"))
+            .equation("rest", "u_t", PointsSpec::grid([]).hold("t", [0.0]))
+            .equation("kick", "u_phi - 1", PointsSpec::grid([]).hold("t", [s]))
+            .observation("swing-seen", "u", one_value(vec![vec![1.0]]))
+            .classical(|classical| classical.cells = vec![cells])
+            .build()
+            .expect("a valid problem");
+        let twin = Twin::new(&problem).expect("a twin");
+        let t = vec![0.2, 0.4, 0.5, 0.75, 1.0];
+        let found = twin.solve(&[w]).expect("linear").state(0, std::slice::from_ref(&t));
+        let exact = |t: f64| (w * (t - s).max(0.0)).sin() / w;
+        found.iter().zip(&t).map(|(u, &t)| (u - exact(t)).abs()).fold(0.0, f64::max)
+    });
+    assert_second_order("kick", errors);
 }
