@@ -98,7 +98,7 @@ impl Case {
         };
         let parameters = (0..spec.parameters).collect();
         let operator =
-            Operator { networks: vec![BoundNetwork { network, outputs, parameters }], columns, unknowns };
+            Operator { networks: vec![BoundNetwork::new(network, outputs, parameters)], columns, unknowns };
         let mut column =
             |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
         let columns: Vec<_> = (0..spec.coordinates).map(|_| column(points)).collect();

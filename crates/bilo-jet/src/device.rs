@@ -78,7 +78,8 @@ pub trait Device: Send {
     ) -> ResidualLoss;
 
     /// Σ weight · density and its gradient with respect to the unknowns at fixed weights; with
-    /// `gradient`, adds to it the weight gradient at fixed unknowns.
+    /// `gradient`, adds to it the gradient with respect to the weights that the program moves, at fixed
+    /// unknowns.
     fn density(
         &mut self,
         id: DensityId,

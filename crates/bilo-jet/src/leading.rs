@@ -37,7 +37,9 @@ impl Leading {
         residuals: &[Expr],
     ) -> Result<Option<Self>, ProgramError> {
         // The product of two jets, which gates are made of, has no such rule.
-        if bound.network.spec().modified {
+        let modified = bound.network.spec().modified;
+        // Nor are functions fed as combinations of their derivatives.
+        if modified || bound.given || !bound.fed.is_empty() {
             return Ok(None);
         }
         let wanted = wanted(bound, &graph.leaves(residuals))?;
@@ -169,7 +171,7 @@ mod tests {
             residual: false,
             modified,
         };
-        let bound = BoundNetwork { network: Network::new(spec, 0), outputs: vec![u], parameters: vec![0] };
+        let bound = BoundNetwork::new(Network::new(spec, 0), vec![u], vec![0]);
         let operator = Operator { networks: vec![bound.clone()], columns, unknowns };
         let found = Leading::find(&mut graph, &operator, &bound, &residuals).expect("a valid case")?;
         let pairs = found.indices.iter().zip(&found.coefficients);

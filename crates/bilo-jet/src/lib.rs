@@ -31,7 +31,7 @@
 //! };
 //! let network = Network::new(spec, 0);
 //! let weights = network.initial_weights(1);
-//! let bound = BoundNetwork { network, outputs: vec![u], parameters: vec![0] };
+//! let bound = BoundNetwork::new(network, vec![u], vec![0]);
 //! let operator = Operator { networks: vec![bound], columns: vec![x], unknowns: vec![p] };
 //!
 //! let program = ResidualProgram::new(&mut graph, &operator, &[residual])?;
@@ -68,5 +68,6 @@ pub use network::{Fourier, Network, NetworkSpec, Node, Operation, Source, Store}
 pub use plan::Plan;
 pub use points::{Column, PointSource};
 pub use program::{
-    BoundNetwork, Carrier, DensityProgram, FieldProgram, Frame, Operator, ProgramError, ResidualProgram, Slot,
+    BoundNetwork, Carrier, DensityProgram, Fed, Feed, FieldProgram, Frame, Operator, ProgramError,
+    ResidualProgram, Slot,
 };

@@ -16,6 +16,29 @@ pub struct BoundNetwork {
     pub outputs: Vec<Function>,
     /// Which of the unknowns each parameter input is.
     pub parameters: Vec<usize>,
+    /// The parameter inputs that are functions of the coordinates.
+    pub fed: Vec<Fed>,
+    /// It stands for an unknown function: the lower level takes it as given, and only programs made
+    /// [`DensityProgram::over_functions`] move it. Such networks come before those that they feed.
+    pub given: bool,
+}
+
+impl BoundNetwork {
+    /// A network whose parameter inputs are unknowns, each the same at all points.
+    pub fn new(network: Network, outputs: Vec<Function>, parameters: Vec<usize>) -> Self {
+        Self { network, outputs, parameters, fed: vec![], given: false }
+    }
+}
+
+/// A parameter input z = f(x) + s that is a function of the coordinates, shifted by an unknown s (its
+/// entry in `parameters`, whose value is zero). The derivatives of the network by the coordinates are
+/// total ones, d/dx + f_x d/dz; the derivative by s moves z by a constant.
+#[derive(Clone, Debug)]
+pub struct Fed {
+    /// The parameter input.
+    pub input: usize,
+    /// f, an expression of the columns and of networks that are given.
+    pub value: Expr,
 }
 
 /// The networks of a local operator and the symbols of the values that a device is given.
@@ -51,6 +74,21 @@ pub struct Carrier {
     pub parameters: Vec<usize>,
     /// Where the coefficients of the plan's leading part come from.
     pub leading: Option<LeadingProgram>,
+    /// Where the jets of parameter inputs that are functions come from.
+    pub feeds: Vec<Feed>,
+    /// Whether it stands for an unknown function.
+    pub given: bool,
+    /// Whether nothing asks for it: it is not evaluated.
+    pub idle: bool,
+}
+
+/// The jet of a parameter input that is a function.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    /// The parameter input.
+    pub input: usize,
+    /// One output per component of the network's plan; the inputs are those of every tape.
+    pub jets: Tape,
 }
 
 /// The coefficients c_k of a plan's leading part.
@@ -109,6 +147,8 @@ pub struct ResidualProgram {
 pub struct DensityProgram {
     /// Networks and slots.
     pub frame: Frame,
+    /// Whether its weight gradient is that of the unknown functions' networks, or that of the others.
+    pub over_functions: bool,
     /// One output.
     pub density: Tape,
 }
@@ -131,6 +171,9 @@ pub enum ProgramError {
     Unbound(Leaf),
     /// A derivative of higher order than networks carry.
     Order(Leaf),
+    /// A function that a network is fed with has no derivative by one of the network's inputs, since
+    /// that is no multiple of a coordinate.
+    Feed,
 }
 
 impl std::fmt::Display for ProgramError {
@@ -138,6 +181,7 @@ impl std::fmt::Display for ProgramError {
         match self {
             Self::Unbound(leaf) => write!(f, "{leaf:?} is not given to the device"),
             Self::Order(leaf) => write!(f, "the derivative {leaf:?} is of too high an order"),
+            Self::Feed => write!(f, "a function has no derivative by an input of the network that it feeds"),
         }
     }
 }
@@ -221,7 +265,16 @@ impl DensityProgram {
     pub fn new(graph: &mut Graph, operator: &Operator, density: Expr) -> Result<Self, ProgramError> {
         let frame = Frame::new(graph, operator, &[density], &[])?;
         let density = frame.compile(graph, &[density], &[])?;
-        Ok(Self { frame, density })
+        Ok(Self { frame, density, over_functions: false })
+    }
+
+    /// The same with the weight gradient of the unknown functions' networks.
+    pub fn over_functions(
+        graph: &mut Graph,
+        operator: &Operator,
+        density: Expr,
+    ) -> Result<Self, ProgramError> {
+        Ok(Self { over_functions: true, ..Self::new(graph, operator, density)? })
     }
 }
 
@@ -256,7 +309,7 @@ impl Frame {
         expressions: &[Expr],
         leading: &[Option<Leading>],
     ) -> Result<Self, ProgramError> {
-        let leaves = graph.leaves(expressions);
+        let (plans, jets) = plans_and_jets(graph, operator, expressions, leading)?;
         let mut frame = Self {
             carriers: vec![],
             slots: vec![],
@@ -266,15 +319,8 @@ impl Frame {
             leaves: vec![],
         };
         let mut offset = 0;
-        for (number, bound) in operator.networks.iter().enumerate() {
-            let coordinates = bound.network.spec().coordinates;
+        for (number, (bound, (plan, idle))) in operator.networks.iter().zip(plans).enumerate() {
             let leading = leading.get(number).and_then(Option::as_ref);
-            let mut wanted = wanted(bound, &leaves)?;
-            wanted.extend(leading.iter().flat_map(|leading| leading.indices.iter().cloned()));
-            let mut plan = Plan::closure(coordinates, &wanted);
-            if let Some(leading) = leading {
-                plan = plan.with_leading(leading.indices.clone());
-            }
             for (output, &function) in bound.outputs.iter().enumerate() {
                 for (component, index) in plan.indices().iter().enumerate() {
                     frame.slots.push(Slot { network: number, output, component });
@@ -286,17 +332,31 @@ impl Frame {
                 }
             }
             let leading = leading.map(|leading| leading.program(graph, operator)).transpose()?;
-            let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
-            let inputs: Vec<Expr> = inputs.into_iter().map(|input| graph.expand_definitions(input)).collect();
+            let inputs: Vec<Expr> = coordinate_inputs(graph, bound);
             let columns: Vec<Leaf> = operator.columns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
             let inputs = Tape::compile(graph, &inputs, &columns).map_err(ProgramError::Unbound)?;
-            let (network, parameters) = (bound.network.clone(), bound.parameters.clone());
-            frame.carriers.push(Carrier { network, plan, offset, inputs, parameters, leading });
+            frame.carriers.push(Carrier {
+                network: bound.network.clone(),
+                plan,
+                offset,
+                inputs,
+                parameters: bound.parameters.clone(),
+                leading,
+                feeds: vec![],
+                given: bound.given,
+                idle,
+            });
             offset += bound.network.weights();
         }
         frame
             .leaves
             .extend(operator.columns.iter().chain(&operator.unknowns).map(|&symbol| Leaf::Symbol(symbol)));
+        for (number, (bound, jets)) in operator.networks.iter().zip(jets).enumerate() {
+            for (fed, jets) in bound.fed.iter().zip(jets) {
+                let jets = frame.compile(graph, &jets, &[])?;
+                frame.carriers[number].feeds.push(Feed { input: fed.input, jets });
+            }
+        }
         Ok(frame)
     }
 
@@ -318,6 +378,82 @@ impl Frame {
             None => Leaf::Symbol(graph.symbol("unseen")),
         }
     }
+}
+
+/// The plan of every network and whether it is idle, and the jets of the functions that it is fed with.
+#[expect(clippy::type_complexity, reason = "one list per network")]
+fn plans_and_jets(
+    graph: &mut Graph,
+    operator: &Operator,
+    expressions: &[Expr],
+    leading: &[Option<Leading>],
+) -> Result<(Vec<(Plan, bool)>, Vec<Vec<Vec<Expr>>>), ProgramError> {
+    let mut leaves = graph.leaves(expressions);
+    let (mut plans, mut jets) = (vec![], vec![]);
+    // A network that is fed asks for derivatives of the networks before it.
+    for (number, bound) in operator.networks.iter().enumerate().rev() {
+        let leading = leading.get(number).and_then(Option::as_ref);
+        let mut wanted = wanted(bound, &leaves)?;
+        wanted.extend(leading.iter().flat_map(|leading| leading.indices.iter().cloned()));
+        let mut plan = Plan::closure(bound.network.spec().coordinates, &wanted);
+        if let Some(leading) = leading {
+            plan = plan.with_leading(leading.indices.clone());
+        }
+        let idle = wanted.is_empty();
+        let fed = if idle { &[] } else { &bound.fed[..] };
+        let fed: Vec<Vec<Expr>> =
+            fed.iter().map(|fed| jet_of(graph, bound, &plan, fed.value)).collect::<Result<_, _>>()?;
+        for jet in &fed {
+            leaves.extend(graph.leaves(jet));
+        }
+        plans.push((plan, idle));
+        jets.push(fed);
+    }
+    plans.reverse();
+    jets.reverse();
+    Ok((plans, jets))
+}
+
+/// The expressions of a network's coordinate inputs, of columns only.
+fn coordinate_inputs(graph: &mut Graph, bound: &BoundNetwork) -> Vec<Expr> {
+    let coordinates = bound.network.spec().coordinates;
+    let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
+    inputs.into_iter().map(|input| graph.expand_definitions(input)).collect()
+}
+
+/// The derivatives of a function by the coordinate inputs of a network, by component of a plan.
+fn jet_of(
+    graph: &mut Graph,
+    bound: &BoundNetwork,
+    plan: &Plan,
+    value: Expr,
+) -> Result<Vec<Expr>, ProgramError> {
+    let inputs = graph.function_inputs(bound.outputs[0]).to_vec();
+    let mut jet = vec![value];
+    for component in 1..plan.len() {
+        let (lower, input) = plan.predecessor(component);
+        let slope = derivative_by_input(graph, jet[lower], inputs[input])?;
+        jet.push(slope);
+    }
+    Ok(jet)
+}
+
+/// ∂(expression)/∂(input) for an input that is a coordinate, scaled and shifted.
+fn derivative_by_input(graph: &mut Graph, expression: Expr, input: Expr) -> Result<Expr, ProgramError> {
+    let mut derivative = graph.constant(0.0);
+    for leaf in graph.leaves(&[input]) {
+        let Leaf::Symbol(coordinate) = leaf else { return Err(ProgramError::Feed) };
+        let slope = graph.diff(expression, coordinate);
+        if graph.as_constant(slope) == Some(0.0) {
+            continue;
+        }
+        let scale = graph.diff(input, coordinate);
+        if graph.as_constant(scale).is_none() {
+            return Err(ProgramError::Feed);
+        }
+        derivative = graph.div(slope, scale);
+    }
+    Ok(derivative)
 }
 
 /// ∂(expression)/∂(leaf), by expression and leaf.

@@ -41,6 +41,8 @@ pub(crate) struct JetNetwork<T> {
     fixed: Vec<bool>,
     /// Whether the coefficients of the plan's leading part depend on unknowns.
     moving: bool,
+    /// Whether parameters may be functions of the coordinates, with jets of their own.
+    fed: bool,
 }
 
 /// Buffers of one node for one tile.
@@ -82,7 +84,12 @@ impl<T: Scalar> JetNetwork<T> {
             .iter()
             .map(|node| node.fixed && (!moving || node.operation == Operation::Coordinates))
             .collect();
-        Self { network, plan, frozen, activations, product_rule, fixed, moving }
+        Self { network, plan, frozen, activations, product_rule, fixed, moving, fed: false }
+    }
+
+    /// The same network with parameters that are functions of the coordinates.
+    pub(crate) fn fed(self, fed: bool) -> Self {
+        Self { fed, ..self }
     }
 
     pub(crate) fn network(&self) -> &Network {
@@ -131,6 +138,8 @@ impl<T: Scalar> JetNetwork<T> {
     fn live(&self, node: usize) -> (usize, usize) {
         match self.network.nodes()[node].operation {
             Operation::Coordinates => (self.plan.linear_components(), 0),
+            // A direction of the parameters moves functions by constants.
+            Operation::Parameters if self.fed => (self.plan.len(), 1),
             Operation::Parameters => (1, 1),
             _ if self.fixed[node] => (self.plan.len(), 0),
             _ => (self.plan.len(), self.plan.len()),
@@ -161,6 +170,21 @@ impl<T: Scalar> JetNetwork<T> {
         let plane = work.points * self.width(1);
         for row in work.nodes[1].forward[..plane].chunks_exact_mut(parameters.len().max(1)) {
             row.copy_from_slice(parameters);
+        }
+    }
+
+    /// Writes a derivative of parameter `input` at every point, after [`JetNetwork::set_parameters`].
+    pub(crate) fn set_parameter_jet(
+        &self,
+        work: &mut Workspace<T>,
+        component: usize,
+        input: usize,
+        values: &[T],
+    ) {
+        let (width, points) = (self.width(1), work.points);
+        let plane = &mut work.nodes[1].forward[component * points * width..(component + 1) * points * width];
+        for (row, &value) in plane.chunks_exact_mut(width).zip(values) {
+            row[input] = value;
         }
     }
 
@@ -210,15 +234,16 @@ impl<T: Scalar> JetNetwork<T> {
         }
     }
 
-    /// Adjoint of parameter `input` at every point, after a reverse sweep of the group.
+    /// Adjoint of a component of parameter `input` at every point, after a reverse sweep of the group.
     pub(crate) fn read_parameter_adjoint(
         &self,
         work: &Workspace<T>,
         group: usize,
+        component: usize,
         input: usize,
     ) -> impl Iterator<Item = T> {
         let (width, points) = (self.width(1), work.points);
-        let start = group * self.plan.len() * points * width;
+        let start = (group * self.plan.len() + component) * points * width;
         work.nodes[1].adjoint[start..start + points * width].iter().skip(input).step_by(width).copied()
     }
 

@@ -9,7 +9,7 @@ pub(crate) use field::FieldTask;
 pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};
-use crate::program::{Frame, LeadingProgram, Slot};
+use crate::program::{Feed, Frame, LeadingProgram, Slot};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use crate::sweep::{JetNetwork, Weights, Workspace};
@@ -33,6 +33,12 @@ pub(crate) struct Points<T> {
     tile: usize,
     /// Coordinate inputs of each network from the columns.
     inputs: Vec<Tape>,
+    /// The jets of each network's parameter inputs that are functions.
+    feeds: Vec<Vec<Feed>>,
+    /// Whether each network stands for an unknown function.
+    given: Vec<bool>,
+    /// Whether nothing asks for a network.
+    idle: Vec<bool>,
     source: PointSource,
     /// Quadrature or averaging weights.
     quadrature: Column,
@@ -49,6 +55,8 @@ pub(crate) struct TileRunner<T> {
     second: Scratch<T>,
     /// Coefficients of each network's leading part.
     leading: Vec<Scratch<T>>,
+    /// Jets of the functions that each network is fed with.
+    feeds: Vec<Vec<Scratch<T>>>,
     /// The tile's columns as the source gives them; inputs of networks are made from these, so that
     /// a coordinate far from zero is scaled before it is rounded to T.
     given: Vec<Vec<f64>>,
@@ -90,6 +98,7 @@ impl<T: Scalar> Points<T> {
             .map(|carrier| {
                 let moving = carrier.leading.as_ref().is_some_and(|leading| leading.moving);
                 JetNetwork::new(carrier.network.clone(), carrier.plan.clone(), moving, simd)
+                    .fed(!carrier.feeds.is_empty())
             })
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
@@ -105,6 +114,9 @@ impl<T: Scalar> Points<T> {
             directions,
             tile,
             inputs: frame.carriers.iter().map(|carrier| carrier.inputs.clone()).collect(),
+            feeds: frame.carriers.iter().map(|carrier| carrier.feeds.clone()).collect(),
+            given: frame.carriers.iter().map(|carrier| carrier.given).collect(),
+            idle: frame.carriers.iter().map(|carrier| carrier.idle).collect(),
             source,
             quadrature,
         }
@@ -133,6 +145,7 @@ impl<T: Scalar> Points<T> {
             first: Scratch::new(),
             second: Scratch::new(),
             leading: self.networks.iter().map(|_| Scratch::new()).collect(),
+            feeds: self.feeds.iter().map(|feeds| feeds.iter().map(|_| Scratch::new()).collect()).collect(),
             given: vec![vec![0.0; n]; self.source.width()],
             inputs: Scratch::new(),
             columns: vec![zeros(1); self.source.width()],
@@ -157,7 +170,7 @@ impl<T: Scalar> Points<T> {
     fn forward(&self, tile: usize, weights: &[Weights<T>], unknowns: &[T], runner: &mut TileRunner<T>) {
         self.load(tile, runner);
         self.set_leading(unknowns, runner);
-        for (number, network) in self.networks.iter().enumerate() {
+        for (number, network) in self.active() {
             let work = &mut runner.work[number];
             let tape = &self.inputs[number];
             let given: Vec<_> = runner.given.iter().map(|column| Input::Column(column.as_slice())).collect();
@@ -169,9 +182,37 @@ impl<T: Scalar> Points<T> {
             let parameters: Vec<T> =
                 self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
             network.set_parameters(work, &parameters);
-            network.forward(&weights[number], work);
+            self.feed(number, unknowns, runner);
+            network.forward(&weights[number], &mut runner.work[number]);
         }
         self.read_slots(runner, 0);
+    }
+
+    /// Gives a network the jets of the functions among its parameters, which come from networks before it.
+    fn feed(&self, number: usize, unknowns: &[T], runner: &mut TileRunner<T>) {
+        if self.feeds[number].is_empty() {
+            return;
+        }
+        self.read_slots(runner, 0);
+        let TileRunner { work, slots, columns, feeds, .. } = runner;
+        let inputs = self.tape_inputs(slots, columns, unknowns);
+        for (Feed { input, jets }, scratch) in self.feeds[number].iter().zip(&mut feeds[number]) {
+            jets.eval(&inputs, self.tile, scratch);
+            for component in 0..jets.outputs().len() {
+                let values = scratch.output(jets, component);
+                self.networks[number].set_parameter_jet(&mut work[number], component, *input, values);
+            }
+        }
+    }
+
+    /// The networks that something asks for.
+    fn active(&self) -> impl DoubleEndedIterator<Item = (usize, &JetNetwork<T>)> {
+        self.networks.iter().enumerate().filter(|(number, _)| !self.idle[*number])
+    }
+
+    /// Those of them that the lower level moves.
+    fn moved(&self) -> impl Iterator<Item = (usize, &JetNetwork<T>)> {
+        self.active().filter(|(number, _)| !self.given[*number])
     }
 
     /// Evaluates the coefficients of the leading parts at the tile's points.
@@ -235,7 +276,7 @@ impl<T: Scalar> Points<T> {
 
     /// Sweeps the tangents forward along directions already set; fills their slots.
     fn forward_tangents(&self, weights: &[Weights<T>], runner: &mut TileRunner<T>) {
-        for (number, network) in self.networks.iter().enumerate() {
+        for (number, network) in self.moved() {
             network.forward_tangents(&weights[number], &mut runner.work[number]);
         }
         for direction in 1..=self.directions {
@@ -243,9 +284,11 @@ impl<T: Scalar> Points<T> {
         }
     }
 
-    /// Writes the adjoints of all slots of a group from columns.
+    /// Writes the adjoints of all slots of a group from columns, of the networks that the lower level
+    /// moves.
     fn seed<'a>(&self, work: &mut [Workspace<T>], group: usize, columns: impl Iterator<Item = &'a [T]>) {
-        for (slot, column) in self.slots.iter().zip(columns) {
+        let moved = self.slots.iter().zip(columns).filter(|(slot, _)| !self.given[slot.network]);
+        for (slot, column) in moved {
             let network = &self.networks[slot.network];
             network.seed_output(
                 &mut work[slot.network],
@@ -278,16 +321,17 @@ impl<T: Scalar> Points<T> {
 
     /// Adjoint of an unknown at every point of the tile, through the inputs of all networks.
     fn add_unknown_adjoint(&self, work: &[Workspace<T>], group: usize, unknown: usize, target: &mut [T]) {
-        for (number, network) in self.networks.iter().enumerate() {
+        for (number, network) in self.active() {
             if let Some(input) = self.parameters[number].iter().position(|&parameter| parameter == unknown) {
-                let adjoint = network.read_parameter_adjoint(&work[number], group, input);
+                let adjoint = network.read_parameter_adjoint(&work[number], group, 0, input);
                 target.iter_mut().zip(adjoint).for_each(|(target, value)| *target += value);
             }
         }
     }
 
-    fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, gradient: &mut [T]) {
-        for (number, network) in self.networks.iter().enumerate() {
+    /// Adds the weight gradient of the networks that stand for unknown functions, or of the others.
+    fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, given: bool, gradient: &mut [T]) {
+        for (number, network) in self.active().filter(|(number, _)| self.given[*number] == given) {
             let offset = self.offsets[number];
             let gradient = &mut gradient[offset..offset + network.network().weights()];
             network.weight_gradient(&runner.work[number], tangents, gradient);

@@ -131,7 +131,7 @@ impl Subject {
         };
         let network = Network::new(spec, 0);
         let weights = network.initial_weights(3);
-        let bound = BoundNetwork { network, outputs: vec![u], parameters: vec![0] };
+        let bound = BoundNetwork::new(network, vec![u], vec![0]);
         let operator = Operator { networks: vec![bound], columns: vec![x, t], unknowns: vec![p] };
         Self {
             residual: ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid program"),

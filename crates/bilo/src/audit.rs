@@ -60,6 +60,17 @@ impl Audit {
         }
     }
 
+    /// Compares two gradients by everything unknown, functions through the weights of their networks.
+    pub fn of_functions(at: &'static str, gradient: &[f64], exact: &[f64]) -> Self {
+        let size = norm(exact);
+        Self {
+            at,
+            cosine: dot(gradient, exact) / (norm(gradient) * size),
+            relative_error: norm(&difference(gradient, exact)) / size,
+            below_noise: false,
+        }
+    }
+
     /// A sentence if the operator is not to be trusted.
     pub fn warning(&self) -> Option<String> {
         // What is not a number is not fine either.
@@ -86,12 +97,13 @@ pub fn network_observed(
     let mut all = vec![];
     for (number, (observation, table)) in data.problem().observations.iter().zip(data.tables()).enumerate() {
         let (value, eta) = (operator.observed[number], operator.names.eta.clone());
+        let unknowns = operator.unknowns(&point.eta);
         let graph = &mut operator.names.graph;
         let slopes = eta.iter().map(|&eta| graph.diff(value, eta));
         let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
         let program = FieldProgram::new(graph, &operator.operator, &expressions)
             .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        let mut columns = device.evaluate(&program, points(table), &point.weights, &point.eta);
+        let mut columns = device.evaluate(&program, points(table), &point.weights, &unknowns);
         let slopes = columns.split_off(1);
         all.push(WithSlopes { values: columns.swap_remove(0), slopes });
     }

@@ -3,14 +3,17 @@
 
 use crate::audit::{Audit, network_observed, values};
 use crate::diagnostic::Result;
-use crate::level::Upper;
+use crate::examine::text::digits;
+use crate::function::network::theta;
+use crate::level::{Upper, pull_back};
 use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
-use crate::outcome::{MisfitOutcome, Outcome, Stop};
+use crate::outcome::{MisfitOutcome, Outcome, ScalarOutcome, Stop};
+use crate::theta::Theta;
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
-use crate::uncertainty::{NoiseLevels, Uncertainty};
+use crate::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
 use bilo_jet::Device;
 
 /// Holds the network against the twin.
@@ -24,29 +27,38 @@ pub(crate) struct Inspector<'a> {
 }
 
 impl<'a> Inspector<'a> {
-    /// The classical solution at a point, or why there is none.
-    pub(crate) fn visit(&self, point: &Point) -> std::result::Result<Visit<'a>, String> {
-        let loss = TwinLoss { data: self.data, twin: self.twin.clone()? };
-        loss.visit(&point.eta).map_err(|error| error.headline())
+    fn loss(&self) -> std::result::Result<TwinLoss<'a>, String> {
+        Ok(TwinLoss { data: self.data, twin: self.twin.clone()? })
+    }
+
+    /// The classical solution at some value of the unknowns, or why there is none.
+    pub(crate) fn visit(&self, theta: &Theta) -> std::result::Result<Visit<'a>, String> {
+        self.loss()?.visit(theta).map_err(|error| error.headline())
     }
 
     /// The gradient of the upper level at a point against the one by the twin.
-    pub(crate) fn audit(
+    fn audit(
         &self,
         at: &'static str,
         point: &Point,
         network: &[WithSlopes],
+        operator: &mut LocalOperator,
         device: &mut dyn Device,
         visit: &Visit<'_>,
     ) -> std::result::Result<Audit, String> {
-        let classical = self.slopes(visit)?;
-        let (_, gradient) = self.upper.loss(device, &point.weights, &point.eta);
-        Ok(Audit::new(at, &self.data, &gradient, network, &classical))
+        let ours = self.upper.data_loss(device, &point.weights, &point.eta);
+        if self.data.problem().functions.is_empty() {
+            return Ok(Audit::new(at, &self.data, &ours.by_eta, network, &self.slopes(visit)?));
+        }
+        let exact = self.loss()?.gradient(visit).map_err(|error| error.headline())?;
+        let by_weights = pull_back(self.data.problem(), operator, device, point, &exact.functions)
+            .map_err(|error| error.headline())?;
+        let ours = [ours.by_eta, ours.by_weights].concat();
+        Ok(Audit::of_functions(at, &ours, &[exact.eta, by_weights].concat()))
     }
 
     fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {
-        let loss = TwinLoss { data: self.data, twin: self.twin.clone()? };
-        loss.slopes(visit).map_err(|error| error.headline())
+        self.loss()?.slopes(visit).map_err(|error| error.headline())
     }
 
     /// The audit at the guess, after pre-training; the reason if the twin cannot solve there.
@@ -57,7 +69,10 @@ impl<'a> Inspector<'a> {
         device: &mut dyn Device,
     ) -> Result<std::result::Result<Audit, String>> {
         let network = network_observed(&self.data, operator, device, point)?;
-        Ok(self.visit(point).and_then(|visit| self.audit("guess", point, &network, device, &visit)))
+        let theta = theta(self.data.problem(), operator, device, point)?;
+        Ok(self
+            .visit(&theta)
+            .and_then(|visit| self.audit("guess", point, &network, operator, device, &visit)))
     }
 
     /// Writes what the network says of the data at the estimate into the outcome, and, if there is
@@ -81,9 +96,13 @@ impl<'a> Inspector<'a> {
         }
         outcome.noise = noise.observations.clone();
         let Some(visit) = visit else { return Ok(()) };
-        match self.audit("estimate", point, &network, device, &visit) {
+        match self.audit("estimate", point, &network, operator, device, &visit) {
             Ok(audit) => outcome.audit.push(audit),
             Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
+        }
+        // Error bars and optima of scalars mean little beside functions that are held fixed.
+        if !self.data.problem().functions.is_empty() {
+            return Ok(());
         }
         let classical = self.slopes(&visit).ok();
         error_bars(outcome, classical.and_then(|c| Uncertainty::new(&self.data, &noise, &c, &point.eta)));
@@ -99,6 +118,10 @@ impl<'a> Inspector<'a> {
                 let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.theta.eta);
                 let found = outcome.unknowns.iter_mut().zip(eta);
                 found.for_each(|(out, (unknown, &eta))| out.data_optimal = Some(unknown.theta_of(eta)));
+                // Without noise there is nothing but training error, and it may be as small as one likes.
+                let clean = outcome.noise.iter().all(|noise| noise.source == NoiseSource::Residuals);
+                let sentences = if clean { &mut outcome.notes } else { &mut outcome.warnings };
+                sentences.extend(training_error(&outcome.unknowns));
                 return;
             }
             Ok(_) => "the search did not converge".to_owned(),
@@ -130,5 +153,27 @@ pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
     };
     outcome.unknowns.iter_mut().zip(found.sd).for_each(|(unknown, sd)| unknown.sd = Some(sd));
     outcome.singular_values = found.singular_values;
-    outcome.warnings.extend(found.warning);
+    outcome.warnings.extend(found.warnings);
+}
+
+/// A sentence if an estimate is farther from the data-optimal value than its standard deviation, which
+/// knows of noise only.
+fn training_error(unknowns: &[ScalarOutcome]) -> Option<String> {
+    let far = |unknown: &ScalarOutcome| {
+        let (optimal, sd) = (unknown.data_optimal?, unknown.sd?);
+        let distance = (unknown.estimate - optimal).abs();
+        let (ratio, optimal) = (digits(distance / sd, 2), digits(optimal, 6));
+        let sentence = format!("{} is {ratio} sd from the data-optimal value {optimal}", unknown.name);
+        (distance > sd).then_some(sentence)
+    };
+    let far: Vec<String> = unknowns.iter().filter_map(far).collect();
+    let them = match far.len() {
+        0 => return None,
+        1 => "value",
+        _ => "values",
+    };
+    Some(format!(
+        "{}: training error, not noise, dominates; train longer or take the data-optimal {them}",
+        far.join(", ")
+    ))
 }

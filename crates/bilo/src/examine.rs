@@ -3,7 +3,7 @@
 mod corners;
 mod describe;
 mod reach;
-mod text;
+pub(crate) mod text;
 mod truth;
 
 use crate::diagnostic::Result;
@@ -46,7 +46,7 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     examination.equations(problem, &mut operator)?;
     examination.section("Observations", describe::observations(problem));
     examination.truth(problem)?;
-    examination.section("Network", describe::network(problem, &operator));
+    examination.section("Network", describe::network(&operator));
     examination.twin(problem, &reach)?;
     Ok(examination)
 }
@@ -106,6 +106,10 @@ impl Examination {
             }
         };
         self.section("Classical twin", vec![twin.describe()]);
+        // Of functions the data always leave something undetermined: that is what regularisers are for.
+        if problem.unknowns.is_empty() {
+            return Ok(());
+        }
         match identifiability(problem)? {
             Ok(found) => self.identifiability(problem, reach, &found),
             Err(reason) => self.warnings.push(format!("identifiability not examined: {reason}")),
@@ -134,7 +138,7 @@ impl Examination {
         lines.extend(found.misfits.iter().cloned());
         let new = found.unseen.iter().filter(|&&unknown| reach.is_observed(unknown));
         self.warnings.extend(new.map(|&unknown| found.unseen_warning(problem, unknown)));
-        self.warnings.extend(found.warnings(problem));
+        self.warnings.extend(found.warnings.iter().cloned());
         self.section("Identifiability", lines);
     }
 }

@@ -16,7 +16,10 @@ pub(crate) struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// Evaluates the residuals and their derivatives at points.
     fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
-        let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+        let mut guess: Vec<f64> =
+            problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+        // The shifts of unknown functions are zero.
+        guess.resize(program.frame.unknowns, 0.0);
         let arbitrary: Vec<f64> =
             (0..program.frame.slots.len()).map(|slot| 0.7 - 0.3 * slot as f64).collect();
         let inputs: Vec<Input<'_, f64>> = (arbitrary.iter().map(|&value| Input::Uniform(value)))
@@ -31,6 +34,12 @@ impl<'a> Probe<'a> {
     /// Residual q at the points.
     pub(crate) fn residual(&self, q: usize) -> &[f64] {
         self.scratch.output(&self.program.linearisation, q)
+    }
+
+    /// The components of the states' networks, without those of unknown functions.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> {
+        let frame = &self.program.frame;
+        (0..frame.slots.len()).filter(|&slot| !frame.carriers[frame.slots[slot].network].given)
     }
 
     /// Derivative of residual q with respect to a component of the network.

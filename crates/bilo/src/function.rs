@@ -2,6 +2,7 @@
 //! regularisers act on them.
 
 mod lattice;
+pub(crate) mod network;
 mod regular;
 pub(crate) mod score;
 mod shape;

@@ -4,22 +4,13 @@
 use crate::diagnostic::Result;
 use crate::problem::{Data, Observation, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
+use crate::spectrum::{Sensitivities, unit};
 use crate::truth::StatedTruth;
-use crate::twin::Twin;
-use faer::{Mat, Side};
+use crate::twin::{Twin, WithSlopes};
 
-/// Resolution of the examination: differences of solutions need no more.
+/// Resolution of the examination. The default on a line, 800, would take ten times as long and change the
+/// singular values by a part in ten thousand.
 const COARSE: usize = 200;
-
-/// Relative step of the central differences: their error is its square.
-const STEP: f64 = 1e-4;
-
-/// Smallest singular value, relative to the largest, below which unknowns count as inseparable.
-const SEPARABLE: f64 = 1e-4;
-
-/// An unknown whose change by its own size moves the observations by less than this share of their
-/// size counts as unseen; the differences themselves are good to about that.
-const SEEN: f64 = 1e-6;
 
 /// A classical solution farther from the stated truth than this, relative, is another solution or a
 /// poor one.
@@ -47,30 +38,12 @@ pub struct Identifiability {
     /// How far given data are from the classical solution at the stated truth, and that solution from
     /// the stated truth of the states.
     pub misfits: Vec<String>,
-    /// What deserves attention among these.
-    misfit_warnings: Vec<String>,
+    /// Combinations of the unknowns that leave no trace in the data, and solutions that are not the
+    /// stated one.
+    pub warnings: Vec<String>,
 }
 
 impl Identifiability {
-    /// Combinations of the unknowns that leave no trace in the data, and solutions that are not the
-    /// stated one.
-    pub fn warnings(&self, problem: &Problem) -> Vec<String> {
-        let seen = self.singular_values.len() - self.unseen.len();
-        let mut warnings = self.misfit_warnings.clone();
-        if seen > 1 && self.singular_values[seen - 1] <= SEPARABLE * self.singular_values[0] {
-            let parts: Vec<String> = problem
-                .unknowns
-                .iter()
-                .zip(&self.weakest)
-                .filter(|(_, share)| share.abs() > 0.1)
-                .map(|(unknown, share)| format!("{share:+.2} {}", unknown.name))
-                .collect();
-            warnings
-                .push(format!("the data hardly see the combination {} of relative changes", parts.join(" ")));
-        }
-        warnings
-    }
-
     /// What to say of an unknown that the data do not see.
     pub fn unseen_warning(&self, problem: &Problem, unknown: usize) -> String {
         format!(
@@ -91,86 +64,32 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
     let at = if truth.is_some() { "truth" } else { "guess" };
     let theta =
         truth.clone().unwrap_or_else(|| problem.unknowns.iter().map(|unknown| unknown.guess).collect());
-    let points = observation_points(problem)?;
-    let Sensitivities { columns, values } = match sensitivities(problem, &twin, &theta, &points) {
-        Ok(found) => found,
+    let (eta, points) = (eta_of(problem, &theta), observation_points(problem)?);
+    let observed = match observe(problem, &twin, &eta, &points) {
+        Ok(observed) => observed,
         Err(reason) => return Ok(Err(reason)),
     };
-    let size = norm(&values.concat());
-    let (seen, unseen): (Vec<usize>, Vec<usize>) =
-        (0..theta.len()).partition(|&j| norm(&columns[j]) > SEEN * size);
-    let deviations = noise_deviations(problem, &points);
-    let Some(spectrum) = Spectrum::new(&columns, &seen, None) else {
+    let units: Vec<f64> = theta.iter().copied().map(unit).collect();
+    let sensitivities = Sensitivities::new(&problem.unknowns, &eta, &units, &observed);
+    let Some(spectrum) = sensitivities.spectrum(|_| 1.0) else {
         return Ok(Err("the sensitivities are not finite".to_owned()));
     };
-    let bound = deviations.as_ref().and_then(|(sigma, _)| Spectrum::new(&columns, &seen, Some(sigma)));
-    let misfits = if truth.is_some() { Misfits::new(problem, &points, &values)? } else { Misfits::default() };
+    let deviations = noise_deviations(problem, &points);
+    // In units of the noise: the Fisher information.
+    let bound = deviations.as_ref().and_then(|(sigma, _)| sensitivities.spectrum(|i| 1.0 / sigma[i]));
+    let misfits =
+        if truth.is_some() { Misfits::new(problem, &points, &observed)? } else { Misfits::default() };
     Ok(Ok(Identifiability {
         at,
-        singular_values: spectrum.singular_values(theta.len()),
-        weakest: spectrum.weakest(theta.len()),
-        relative_deviation: (0..theta.len())
-            .map(|j| bound.as_ref().map_or(f64::NAN, |bound| bound.deviation(j)))
-            .collect(),
+        relative_deviation: bound.map_or(vec![f64::NAN; theta.len()], |bound| bound.deviations(|_| 1.0)),
+        warnings: misfits.warnings.into_iter().chain(spectrum.warning(problem)).collect(),
+        singular_values: spectrum.singular_values,
+        weakest: spectrum.weakest,
+        unseen: sensitivities.unseen(),
         noise: deviations.map(|(_, words)| words),
         theta,
-        unseen,
         misfits: misfits.lines,
-        misfit_warnings: misfits.warnings,
     }))
-}
-
-/// Eigenvalues of the Gram matrix of the sensitivities to the unknowns that the data see.
-struct Spectrum {
-    seen: Vec<usize>,
-    /// Smallest first.
-    values: Vec<f64>,
-    vectors: Vec<Vec<f64>>,
-}
-
-impl Spectrum {
-    /// With the standard deviation of every value, in units of it: the Fisher information.
-    fn new(columns: &[Vec<f64>], seen: &[usize], sigma: Option<&Vec<f64>>) -> Option<Self> {
-        let count = seen.len();
-        let in_units = |column: &Vec<f64>| match sigma {
-            None => column.clone(),
-            Some(sigma) => column.iter().zip(sigma).map(|(value, sigma)| value / sigma).collect(),
-        };
-        let columns: Vec<Vec<f64>> = seen.iter().map(|&j| in_units(&columns[j])).collect();
-        if count == 0 {
-            return Some(Self { seen: vec![], values: vec![], vectors: vec![] });
-        }
-        let gram = Mat::from_fn(count, count, |i, j| dot(&columns[i], &columns[j]));
-        let eigen = gram.self_adjoint_eigen(Side::Lower).ok()?;
-        let (values, vectors) = (eigen.S().column_vector(), eigen.U());
-        Some(Self {
-            seen: seen.to_vec(),
-            values: (0..count).map(|i| values[i].max(0.0)).collect(),
-            vectors: (0..count).map(|i| (0..count).map(|j| vectors[(j, i)]).collect()).collect(),
-        })
-    }
-
-    /// Largest first; zero for the unseen.
-    fn singular_values(&self, unknowns: usize) -> Vec<f64> {
-        let mut values: Vec<f64> = self.values.iter().rev().map(|value| value.sqrt()).collect();
-        values.resize(unknowns, 0.0);
-        values
-    }
-
-    fn weakest(&self, unknowns: usize) -> Vec<f64> {
-        let mut direction = vec![0.0; unknowns];
-        for (&j, &share) in self.seen.iter().zip(self.vectors.first().into_iter().flatten()) {
-            direction[j] = share;
-        }
-        direction
-    }
-
-    /// The root of a diagonal element of the inverse; infinite for the unseen.
-    fn deviation(&self, unknown: usize) -> f64 {
-        let Some(place) = self.seen.iter().position(|&j| j == unknown) else { return f64::INFINITY };
-        let share = |(value, vector): (&f64, &Vec<f64>)| vector[place].powi(2) / value.max(f64::MIN_POSITIVE);
-        self.values.iter().zip(&self.vectors).map(share).sum::<f64>().sqrt()
-    }
 }
 
 /// Where each observation is made.
@@ -184,39 +103,23 @@ pub(crate) fn observation_points(problem: &Problem) -> Result<Vec<Vec<Vec<f64>>>
     problem.observations.iter().enumerate().map(points).collect()
 }
 
-struct Sensitivities {
-    /// d value / d log unknown over all observations, one column per unknown.
-    columns: Vec<Vec<f64>>,
-    /// The values themselves, by observation.
-    values: Vec<Vec<f64>>,
+fn eta_of(problem: &Problem, theta: &[f64]) -> Vec<f64> {
+    problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta)).collect()
 }
 
-fn sensitivities(
+/// One solve, with its tangents.
+fn observe(
     problem: &Problem,
     twin: &Twin,
-    theta: &[f64],
+    eta: &[f64],
     points: &[Vec<Vec<f64>>],
-) -> std::result::Result<Sensitivities, String> {
-    let observe = |theta: &[f64]| -> std::result::Result<Vec<Vec<f64>>, String> {
-        let eta: Vec<f64> =
-            theta.iter().zip(&problem.unknowns).map(|(&theta, unknown)| unknown.eta_of(theta)).collect();
-        let solution = twin.solve(&eta).map_err(|error| error.to_string())?;
-        let each = problem.observations.iter().zip(points);
-        each.map(|(o, points)| solution.observe(&o.value, points).map_err(|error| error.to_string()))
-            .collect()
-    };
-    let mut columns = vec![];
-    for j in 0..theta.len() {
-        let unit = if theta[j] == 0.0 { 1.0 } else { theta[j] };
-        let moved = |sign: f64| {
-            let mut theta = theta.to_vec();
-            theta[j] += sign * STEP * unit;
-            observe(&theta).map(|values| values.concat())
-        };
-        let (above, below) = (moved(1.0)?, moved(-1.0)?);
-        columns.push(above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * STEP)).collect());
-    }
-    Ok(Sensitivities { columns, values: observe(theta)? })
+) -> std::result::Result<Vec<WithSlopes>, String> {
+    let solution = twin.solve_stated(problem, eta.to_vec()).map_err(|error| error.headline())?;
+    let solution = solution.map_err(|error| error.to_string())?;
+    let each = problem.observations.iter().zip(points);
+    each.map(|(observation, points)| solution.observe_with_slopes(&observation.value, points))
+        .collect::<Result<_>>()
+        .map_err(|error| error.to_string())
 }
 
 /// The standard deviation of every observed value and the same in words, if all are known.
@@ -245,21 +148,21 @@ struct Misfits {
 }
 
 impl Misfits {
-    fn new(problem: &Problem, points: &[Vec<Vec<f64>>], values: &[Vec<f64>]) -> Result<Self> {
+    fn new(problem: &Problem, points: &[Vec<Vec<f64>>], observed: &[WithSlopes]) -> Result<Self> {
         let mut truth = StatedTruth::new(problem)?;
         let mut found = Self::default();
         for (number, observation) in problem.observations.iter().enumerate() {
-            let name = &observation.name;
-            let root = (values[number].len() as f64).sqrt();
+            let (name, values) = (&observation.name, &observed[number].values);
+            let root = (values.len() as f64).sqrt();
             if let Data::Table(Table { values: data, .. }) = &observation.data {
-                let distance = norm(&minus(data, &values[number])) / root;
+                let distance = norm(&minus(data, values)) / root;
                 found.lines.push(format!(
                     "{name}: data differ from the solution at the truth by {distance:.3e} (root mean square)"
                 ));
             }
             let stated = truth.as_mut().map(|truth| truth.observe(&observation.value, &points[number]));
             if let Some(stated) = stated.transpose()?.flatten() {
-                let relative = norm(&minus(&values[number], &stated)) / norm(&stated).max(f64::MIN_POSITIVE);
+                let relative = norm(&minus(values, &stated)) / norm(&stated).max(f64::MIN_POSITIVE);
                 let line = format!(
                     "{name}: the classical solution differs from the stated truth by {relative:.1e} of it"
                 );
@@ -281,9 +184,5 @@ fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    a.iter().map(|a| a * a).sum::<f64>().sqrt()
 }

@@ -2,17 +2,21 @@
 //!
 //! ```text
 //! lower level over the weights W:     { residual, residual gradient }   at fixed theta
-//! upper level over the unknowns:      { data }                          at fixed W
+//! upper level over the unknowns:      { data, regularisers }            at fixed W
 //! ```
 //!
-//! Data never reach W, residuals never reach theta; so nothing has to be balanced.
+//! Data never reach W, residuals never reach theta; so nothing has to be balanced. Unknown functions
+//! are networks with weights V, which belong to the upper level. Both stand in one list, V before W;
+//! each level's gradient is zero for the weights of the other.
 
 use crate::diagnostic::{Origin, Result};
 use crate::finite::require_finite;
+use crate::function::Lattice;
 use crate::operator::{LocalOperator, program_error};
-use crate::problem::{Points, Problem, Table};
+use crate::problem::{Formula, Points, Problem, RegulariserKind, Table, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
-use bilo_expr::Expr;
+use crate::train::Point;
+use bilo_expr::{Expr, Symbol, Unary};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Device, PointSource, ResidualId, ResidualProgram, ResidualWeights,
 };
@@ -21,6 +25,8 @@ use bilo_jet::{
 pub struct Lower {
     blocks: Vec<Block>,
     names: Vec<String>,
+    /// Unknowns of the device: scalars and shifts of functions.
+    unknowns: usize,
 }
 
 /// Equations that share their points.
@@ -44,7 +50,8 @@ impl Lower {
                 None => groups.push((&equation.points, vec![number])),
             }
         }
-        let mut lower = Self { blocks: vec![], names: vec![] };
+        let unknowns = operator.operator.unknowns.len();
+        let mut lower = Self { blocks: vec![], names: vec![], unknowns };
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
             let graph = &mut operator.names.graph;
@@ -81,8 +88,9 @@ impl Lower {
         mut gradient: Option<&mut [f64]>,
     ) -> (f64, Vec<f64>) {
         let (mut total, mut terms) = (0.0, vec![]);
+        let unknowns = with_shifts(eta, self.unknowns);
         for block in &self.blocks {
-            let loss = device.residual(block.id, weights, eta, &block.weights, gradient.as_deref_mut());
+            let loss = device.residual(block.id, weights, &unknowns, &block.weights, gradient.as_deref_mut());
             for (q, weight) in block.weights.equation.iter().enumerate() {
                 total += weight * (loss.residual[q] + block.weights.gradient * loss.gradient[q]);
             }
@@ -93,26 +101,64 @@ impl Lower {
     }
 }
 
-/// Σ_o weight_o L_data,o.
+/// The variables eta and the shifts of the functions, which are zero.
+fn with_shifts(eta: &[f64], unknowns: usize) -> Vec<f64> {
+    let mut all = eta.to_vec();
+    all.resize(unknowns, 0.0);
+    all
+}
+
+/// Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f.
 pub struct Upper {
     observations: Vec<(DensityId, f64)>,
+    regularisers: Vec<(DensityId, f64)>,
     names: Vec<String>,
+    unknowns: usize,
+    /// Whether functions are unknown: only then the weights V are differentiated by.
+    functions: bool,
+}
+
+/// The upper level's loss at some point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpperLoss {
+    /// The terms, without their weights.
+    pub terms: Vec<f64>,
+    /// The derivatives of their weighted sum by the variables eta, at fixed W.
+    pub by_eta: Vec<f64>,
+    /// The same by all weights: nonzero for V only.
+    pub by_weights: Vec<f64>,
 }
 
 impl Upper {
-    /// Loads every observation into the device.
+    /// Loads every observation and every regulariser into the device.
     pub fn new(
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         tables: Vec<Table>,
     ) -> Result<Self> {
-        let mut upper = Self { observations: vec![], names: vec![] };
+        let mut upper = Self {
+            observations: vec![],
+            regularisers: vec![],
+            names: vec![],
+            unknowns: operator.operator.unknowns.len(),
+            functions: !problem.functions.is_empty(),
+        };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             let density = gaussian_density(operator, operator.observed[number]);
-            let id = load_mean(operator, device, density, table, &observation.value.origin)?;
+            let density =
+                Mean { density, over_functions: upper.functions, origin: &observation.value.origin };
+            let id = density.load(operator, device, table)?;
             upper.observations.push((id, observation.weight));
             upper.names.push(format!("data.{}", observation.name));
+        }
+        for (number, function) in problem.functions.iter().enumerate() {
+            let Some(regulariser) = &function.regulariser else { continue };
+            let density = regulariser_density(problem, operator, number, &regulariser.kind)?;
+            let density = Mean { density, over_functions: true, origin: &function.form.origin };
+            let id = density.load(operator, device, on_nodes(problem, function, None)?)?;
+            upper.regularisers.push((id, regulariser.weight));
+            upper.names.push(format!("regulariser.{}", function.name));
         }
         Ok(upper)
     }
@@ -123,38 +169,80 @@ impl Upper {
     }
 
     /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
-    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (mut terms, mut gradient) = (vec![], vec![0.0; eta.len()]);
-        for &(id, weight) in &self.observations {
-            let (value, slope) = device.density(id, weights, eta, None);
-            terms.push(value);
-            gradient.iter_mut().zip(slope).for_each(|(sum, slope)| *sum += weight * slope);
+    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> UpperLoss {
+        self.sum(&[&self.observations, &self.regularisers], device, weights, eta)
+    }
+
+    /// The same without the regularisers.
+    pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> UpperLoss {
+        self.sum(&[&self.observations], device, weights, eta)
+    }
+
+    fn sum(
+        &self,
+        lists: &[&Vec<(DensityId, f64)>],
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> UpperLoss {
+        let unknowns = with_shifts(eta, self.unknowns);
+        let moved = if self.functions { weights.len() } else { 0 };
+        let mut loss =
+            UpperLoss { terms: vec![], by_eta: vec![0.0; eta.len()], by_weights: vec![0.0; moved] };
+        for &(id, weight) in lists.iter().copied().flatten() {
+            let mut by_weights = vec![0.0; moved];
+            let gradient = self.functions.then_some(&mut by_weights[..]);
+            let (value, by_unknowns) = device.density(id, weights, &unknowns, gradient);
+            loss.terms.push(value);
+            add_scaled(&mut loss.by_eta, weight, &by_unknowns);
+            add_scaled(&mut loss.by_weights, weight, &by_weights);
         }
-        (terms, gradient)
+        loss
     }
 }
 
-/// Pre-training's extra term: mean |u - u_0|² for every state, over W.
+fn add_scaled(sum: &mut [f64], factor: f64, terms: &[f64]) {
+    sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);
+}
+
+/// Pre-training's extra terms: mean |u - u_0|² for every state over W, and mean |f - f_0|² for every
+/// unknown function over V.
+#[derive(Default)]
 pub struct Fit {
-    states: Vec<DensityId>,
+    densities: Vec<DensityId>,
     names: Vec<String>,
+    unknowns: usize,
 }
 
 impl Fit {
+    /// Loads the guess of every unknown function into the device.
+    pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
+        let mut fit = Self { unknowns: operator.operator.unknowns.len(), ..Self::default() };
+        for (number, function) in problem.functions.iter().enumerate() {
+            let density = gaussian_density(operator, operator.functions[number]);
+            let density = Mean { density, over_functions: true, origin: &function.guess.origin };
+            let table = on_nodes(problem, function, Some(&function.guess))?;
+            fit.densities.push(density.load(operator, device, table)?);
+            fit.names.push(format!("fit.{}", function.name));
+        }
+        Ok(fit)
+    }
+
     /// Loads the values of u_0 of every state into the device.
-    pub fn new(
+    pub fn with_start(
+        mut self,
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         start: Vec<Table>,
     ) -> Result<Self> {
-        let mut fit = Self { states: vec![], names: vec![] };
         for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
             let density = gaussian_density(operator, operator.states[number]);
-            fit.states.push(load_mean(operator, device, density, table, &state.form.origin)?);
-            fit.names.push(format!("fit.{}", state.name));
+            let density = Mean { density, over_functions: false, origin: &state.form.origin };
+            self.densities.push(density.load(operator, device, table)?);
+            self.names.push(format!("fit.{}", state.name));
         }
-        Ok(fit)
+        Ok(self)
     }
 
     /// Names of the terms.
@@ -162,7 +250,7 @@ impl Fit {
         &self.names
     }
 
-    /// The terms; adds the gradient of their sum with respect to W.
+    /// The terms; adds the gradient of their sum with respect to W and V.
     pub fn loss(
         &self,
         device: &mut dyn Device,
@@ -170,8 +258,82 @@ impl Fit {
         eta: &[f64],
         gradient: &mut [f64],
     ) -> Vec<f64> {
-        self.states.iter().map(|&id| device.density(id, weights, eta, Some(gradient)).0).collect()
+        let unknowns = with_shifts(eta, self.unknowns);
+        self.densities.iter().map(|&id| device.density(id, weights, &unknowns, Some(gradient)).0).collect()
     }
+}
+
+/// From derivatives by the values of unknown functions on their grids to those by all weights: the
+/// weight gradient of Σ_f Σ_n slope_fn f(x_n).
+pub(crate) fn pull_back(
+    problem: &Problem,
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    point: &Point,
+    by_nodes: &[Vec<f64>],
+) -> Result<Vec<f64>> {
+    let mut gradient = vec![0.0; point.weights.len()];
+    for ((number, function), slopes) in problem.functions.iter().enumerate().zip(by_nodes) {
+        let graph = &mut operator.names.graph;
+        let slope = graph.leaf(operator.datum);
+        let density = graph.mul(slope, operator.functions[number]);
+        let density = Mean { density, over_functions: true, origin: &function.form.origin };
+        let mut table = on_nodes(problem, function, None)?;
+        // A mean divides by the number of nodes.
+        table.values = slopes.iter().map(|slope| slope * slopes.len() as f64).collect();
+        let id = density.load(operator, device, table)?;
+        device.density(id, &point.weights, &operator.unknowns(&point.eta), Some(&mut gradient));
+    }
+    Ok(gradient)
+}
+
+/// The nodes of an unknown function's grid, other coordinates at their lower ends, with the values of a
+/// formula there (zero without one).
+fn on_nodes(problem: &Problem, function: &UnknownFunction, formula: Option<&Formula>) -> Result<Table> {
+    let lattice = Lattice::new(problem, function);
+    let mut coordinates: Vec<Vec<f64>> =
+        problem.coordinates.iter().map(|coordinate| vec![coordinate.lo; lattice.len()]).collect();
+    for (&c, column) in function.of.iter().zip(lattice.columns()) {
+        coordinates[c] = column;
+    }
+    let values = match formula {
+        Some(formula) => function.on_nodes(problem, formula)?,
+        None => vec![0.0; lattice.len()],
+    };
+    Ok(Table { coordinates, values, sigma: None })
+}
+
+/// The density of a regulariser of an unknown function.
+fn regulariser_density(
+    problem: &Problem,
+    operator: &mut LocalOperator,
+    number: usize,
+    kind: &RegulariserKind,
+) -> Result<Expr> {
+    let (function, f) = (&problem.functions[number], operator.functions[number]);
+    if let RegulariserKind::L2 { reference } = kind {
+        let reference = operator.names.lower(reference.as_ref().unwrap_or(&function.guess))?;
+        let graph = &mut operator.names.graph;
+        let distance = graph.sub(f, reference);
+        return Ok(graph.mul(distance, distance));
+    }
+    let coordinates: Vec<Symbol> = function.of.iter().map(|&c| operator.names.coordinates[c]).collect();
+    let graph = &mut operator.names.graph;
+    let mut terms = vec![];
+    for coordinate in coordinates {
+        let slope = graph.diff(f, coordinate);
+        let square = graph.mul(slope, slope);
+        terms.push(match kind {
+            RegulariserKind::Tv { smoothing } => {
+                let (s, s_squared) = (graph.constant(*smoothing), graph.constant(smoothing * smoothing));
+                let sum = graph.add(square, s_squared);
+                let rounded = graph.unary(Unary::Sqrt, sum);
+                graph.sub(rounded, s)
+            }
+            _ => square,
+        });
+    }
+    Ok(graph.sum(&terms))
 }
 
 /// ((value - data)/sigma)².
@@ -183,21 +345,25 @@ fn gaussian_density(operator: &mut LocalOperator, value: Expr) -> Expr {
     graph.mul(scaled, scaled)
 }
 
-/// Loads the mean of a density over the rows of a table; sigma is one where the table has none.
-fn load_mean(
-    operator: &mut LocalOperator,
-    device: &mut dyn Device,
+/// The mean of a density over the rows of a table; sigma is one where the table has none.
+struct Mean<'a> {
     density: Expr,
-    table: Table,
-    origin: &Origin,
-) -> Result<DensityId> {
-    let with_data = operator.with_data_columns();
-    let graph = &mut operator.names.graph;
-    let program = DensityProgram::new(graph, &with_data, density)
-        .map_err(|error| program_error(graph, &error, origin))?;
-    let count = table.values.len();
-    let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);
-    let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
-    let points = PointSource::new(stored.chain([sigma]).collect(), count);
-    Ok(device.load_density(program, points, Column::uniform(1.0 / count as f64)))
+    /// Whether it moves the weights V of unknown functions, or the weights W.
+    over_functions: bool,
+    origin: &'a Origin,
+}
+
+impl Mean<'_> {
+    fn load(&self, operator: &mut LocalOperator, device: &mut dyn Device, table: Table) -> Result<DensityId> {
+        let with_data = operator.with_data_columns();
+        let graph = &mut operator.names.graph;
+        let make = if self.over_functions { DensityProgram::over_functions } else { DensityProgram::new };
+        let program = make(graph, &with_data, self.density)
+            .map_err(|error| program_error(graph, &error, self.origin))?;
+        let count = table.values.len();
+        let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);
+        let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
+        let points = PointSource::new(stored.chain([sigma]).collect(), count);
+        Ok(device.load_density(program, points, Column::uniform(1.0 / count as f64)))
+    }
 }

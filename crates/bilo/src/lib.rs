@@ -54,6 +54,7 @@ pub mod outcome;
 pub mod problem;
 mod seeds;
 mod settle;
+mod spectrum;
 pub mod theta;
 pub mod train;
 mod truth;

@@ -2,18 +2,25 @@
 //! formula of the problem in terms of them.
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use crate::problem::{NET, Names, Problem};
+use crate::problem::{NET, Names, NetworkChoice, Problem};
 use crate::seeds::{Purpose, seed_for};
-use bilo_expr::{Expr, Graph, Leaf, Symbol, Unary};
-use bilo_jet::{BoundNetwork, Fourier, Network, NetworkSpec, Operator, ProgramError};
+use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
+use bilo_jet::{BoundNetwork, Fed, Fourier, Network, NetworkSpec, Operator, ProgramError};
 
 /// A problem in terms of its networks: states are their forms, derivatives total derivatives through
 /// them.
+///
+/// An unknown function f is the form of a network of its own. The networks of the states take z = f(x)
+/// as an input, and f stands in formulas as f(x) + s with a shift s that is zero: the residual gradient
+/// by s is d/dz with z_x, z_xx held fixed (section 3 of the method).
 pub struct LocalOperator {
     /// Names and graph, with every state bound to its form.
     pub names: Names,
-    /// The networks; columns are the coordinates.
+    /// The networks, those of unknown functions first; columns are the coordinates, unknowns the
+    /// scalars, then the shifts of the functions.
     pub operator: Operator,
+    /// The unknown functions, without their shifts.
+    pub functions: Vec<Expr>,
     /// The states.
     pub states: Vec<Expr>,
     /// The residuals of the equations.
@@ -30,9 +37,17 @@ impl LocalOperator {
     /// Binds the networks and lowers all formulas.
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
         let inputs = unknowns_of_the_pde(problem)?;
-        let mut names = Names::with_functions(problem, |function| &function.guess)?;
-        let networks = bind_networks(problem, &mut names, &inputs, seed);
-        let outputs: Vec<_> = networks.iter().flat_map(|bound| bound.outputs.clone()).collect();
+        let mut names = Names::without_functions(problem)?;
+        let Functions { mut networks, values: functions, shifts } =
+            bind_functions(problem, &mut names, seed)?;
+        let fed: Vec<FedFunction> = inputs
+            .functions
+            .iter()
+            .map(|&k| FedFunction::new(problem, &mut names, k, functions[k], shifts[k]))
+            .collect();
+        networks.extend(bind_states(problem, &mut names, &inputs.scalars, &fed, seed));
+        let of_states = networks.iter().filter(|bound| !bound.given);
+        let outputs: Vec<_> = of_states.flat_map(|bound| bound.outputs.clone()).collect();
         let mut forms = vec![];
         for (state, output) in problem.states.iter().zip(outputs) {
             let net = names.graph.value(output);
@@ -46,10 +61,12 @@ impl LocalOperator {
         let residuals = problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<_>>()?;
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
-        let (columns, unknowns) = (names.coordinates.clone(), names.eta.clone());
+        let columns = names.coordinates.clone();
+        let unknowns = [names.eta.clone(), shifts].concat();
         Ok(Self {
             names,
             operator: Operator { networks, columns, unknowns },
+            functions,
             states,
             residuals,
             observed,
@@ -67,12 +84,26 @@ impl LocalOperator {
 
     /// Initial weights of all networks.
     pub fn initial_weights(&self, seed: u64) -> Vec<f64> {
-        let networks = self.operator.networks.iter().enumerate();
-        networks
-            .flat_map(|(number, bound)| {
-                bound.network.initial_weights(seed_for(seed, Purpose::Weights, number))
-            })
-            .collect()
+        let (functions, states): (Vec<_>, Vec<_>) =
+            self.operator.networks.iter().partition(|bound| bound.given);
+        let draw = |purpose: Purpose, networks: Vec<&BoundNetwork>| -> Vec<f64> {
+            let each = networks.into_iter().enumerate();
+            each.flat_map(|(n, bound)| bound.network.initial_weights(seed_for(seed, purpose, n))).collect()
+        };
+        [draw(Purpose::FunctionWeights, functions), draw(Purpose::Weights, states)].concat()
+    }
+
+    /// Number of weights V of each unknown function; they stand before the weights W of the states.
+    pub fn weights_by_function(&self) -> Vec<usize> {
+        let given = self.operator.networks.iter().filter(|bound| bound.given);
+        given.map(|bound| bound.network.weights()).collect()
+    }
+
+    /// The unknowns of the device: the variables eta and the shifts of the functions, which are zero.
+    pub fn unknowns(&self, eta: &[f64]) -> Vec<f64> {
+        let mut unknowns = eta.to_vec();
+        unknowns.resize(self.operator.unknowns.len(), 0.0);
+        unknowns
     }
 }
 
@@ -88,12 +119,20 @@ pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Or
     let message = match error {
         ProgramError::Unbound(leaf) => format!("`{}` has no value here", show(leaf)),
         ProgramError::Order(leaf) => format!("`{}` is of too high an order for networks", show(leaf)),
+        ProgramError::Feed => {
+            "networks take unknown functions of coordinates that are not periodic".to_owned()
+        }
     };
     Diagnostic::new(message, origin.clone()).help("derivatives up to sixth order are carried")
 }
 
-/// The unknowns that equations or forms use: only these are inputs of the networks.
-fn unknowns_of_the_pde(problem: &Problem) -> Result<Vec<usize>> {
+/// The unknowns that equations or forms of states use: only these are inputs of the states' networks.
+struct Inputs {
+    scalars: Vec<usize>,
+    functions: Vec<usize>,
+}
+
+fn unknowns_of_the_pde(problem: &Problem) -> Result<Inputs> {
     let mut names = Names::new(problem)?;
     names.bind_states_opaque(problem);
     names.bind_opaque(NET);
@@ -107,14 +146,102 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Vec<usize>> {
         formulas.push(names.lower(formula)?);
     }
     let leaves = names.graph.leaves(&formulas);
-    Ok((0..names.eta.len()).filter(|&j| leaves.contains(&Leaf::Symbol(names.eta[j]))).collect())
+    let occurs = |function: Function| {
+        leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == function))
+    };
+    Ok(Inputs {
+        scalars: (0..names.eta.len()).filter(|&j| leaves.contains(&Leaf::Symbol(names.eta[j]))).collect(),
+        functions: (0..names.functions.len()).filter(|&k| occurs(names.functions[k])).collect(),
+    })
 }
 
-fn bind_networks(problem: &Problem, names: &mut Names, parameters: &[usize], seed: u64) -> Vec<BoundNetwork> {
-    let mut coordinates = coordinate_inputs(problem, names);
+/// The unknown functions as networks.
+struct Functions {
+    networks: Vec<BoundNetwork>,
+    values: Vec<Expr>,
+    /// Each function is moved as f/scale, and so is its shift.
+    shifts: Vec<Symbol>,
+}
+
+/// Binds each unknown function to its form, shifted.
+fn bind_functions(problem: &Problem, names: &mut Names, seed: u64) -> Result<Functions> {
+    let mut bound = Functions { networks: vec![], values: vec![], shifts: vec![] };
+    for (number, unknown) in problem.functions.iter().enumerate() {
+        let inputs: Vec<Expr> =
+            unknown.of.iter().flat_map(|&c| coordinate_input(problem, names, c)).collect();
+        let spec = network_spec(&unknown.network, inputs.len(), 0, 1);
+        let output = names.graph.function(&format!("{NET}_{}", unknown.name), inputs);
+        let network = Network::new(spec, seed_for(seed, Purpose::FunctionFeatures, number));
+        bound.networks.push(BoundNetwork { given: true, ..BoundNetwork::new(network, vec![output], vec![]) });
+        let net = names.graph.value(output);
+        names.scope.bind(NET, net);
+        bound.values.push(names.lower(&unknown.form)?);
+        bound.shifts.push(names.graph.symbol(&format!("shift of {}", unknown.name)));
+    }
+    for ((unknown, &value), &shift) in problem.functions.iter().zip(&bound.values).zip(&bound.shifts) {
+        let graph = &mut names.graph;
+        let (scale, shift) = (graph.constant(unknown.scale), graph.leaf(shift));
+        let moved = graph.mul(scale, shift);
+        let shifted = graph.add(value, moved);
+        names.scope.bind(&unknown.name, shifted);
+    }
+    Ok(bound)
+}
+
+/// A function that the networks of the states are fed with.
+struct FedFunction {
+    /// Its number among the unknowns of the operator.
+    unknown: usize,
+    /// f/scale.
+    value: Expr,
+    shift: Symbol,
+}
+
+impl FedFunction {
+    fn new(problem: &Problem, names: &mut Names, number: usize, value: Expr, shift: Symbol) -> Self {
+        let scale = names.graph.constant(problem.functions[number].scale);
+        let value = names.graph.div(value, scale);
+        Self { unknown: problem.unknowns.len() + number, value, shift }
+    }
+}
+
+fn network_spec(
+    choice: &NetworkChoice,
+    coordinates: usize,
+    parameters: usize,
+    outputs: usize,
+) -> NetworkSpec {
+    NetworkSpec {
+        coordinates,
+        parameters,
+        outputs,
+        width: choice.width,
+        layers: choice.layers,
+        activation: choice.activation,
+        fourier: choice.fourier.map(|(features, scale)| Fourier { features, scale }),
+        residual: choice.residual,
+        modified: choice.modified,
+    }
+}
+
+fn bind_states(
+    problem: &Problem,
+    names: &mut Names,
+    scalars: &[usize],
+    functions: &[FedFunction],
+    seed: u64,
+) -> Vec<BoundNetwork> {
+    let mut coordinates: Vec<Expr> =
+        (0..problem.coordinates.len()).flat_map(|c| coordinate_input(problem, names, c)).collect();
     coordinates.extend(names.inputs.iter().map(|&input| names.graph.leaf(input)));
     let mut inputs = coordinates.clone();
-    inputs.extend(parameters.iter().map(|&unknown| names.graph.leaf(names.eta[unknown])));
+    inputs.extend(scalars.iter().map(|&unknown| names.graph.leaf(names.eta[unknown])));
+    inputs.extend(functions.iter().map(|function| names.graph.leaf(function.shift)));
+    let parameters: Vec<usize> =
+        scalars.iter().copied().chain(functions.iter().map(|function| function.unknown)).collect();
+    let fed: Vec<Fed> = (functions.iter().enumerate())
+        .map(|(i, function)| Fed { input: scalars.len() + i, value: function.value })
+        .collect();
     let choice = &problem.network;
     let groups: Vec<Vec<usize>> = if choice.separate {
         (0..problem.states.len()).map(|state| vec![state]).collect()
@@ -122,47 +249,29 @@ fn bind_networks(problem: &Problem, names: &mut Names, parameters: &[usize], see
         vec![(0..problem.states.len()).collect()]
     };
     let bind = |(number, states): (usize, Vec<usize>)| {
-        let spec = NetworkSpec {
-            coordinates: coordinates.len(),
-            parameters: parameters.len(),
-            outputs: states.len(),
-            width: choice.width,
-            layers: choice.layers,
-            activation: choice.activation,
-            fourier: choice.fourier.map(|(features, scale)| Fourier { features, scale }),
-            residual: choice.residual,
-            modified: choice.modified,
-        };
         let name = |state: &usize| match problem.states.len() {
             1 => NET.to_owned(),
             _ => format!("{NET}_{}", problem.states[*state].name),
         };
-        BoundNetwork {
-            network: Network::new(spec, seed_for(seed, Purpose::Features, number)),
-            outputs: states.iter().map(|state| names.graph.function(&name(state), inputs.clone())).collect(),
-            parameters: parameters.to_vec(),
-        }
+        let outputs = states.iter().map(|state| names.graph.function(&name(state), inputs.clone())).collect();
+        let spec = network_spec(choice, coordinates.len(), parameters.len(), states.len());
+        let network = Network::new(spec, seed_for(seed, Purpose::Features, number));
+        BoundNetwork { fed: fed.clone(), ..BoundNetwork::new(network, outputs, parameters.clone()) }
     };
     groups.into_iter().enumerate().map(bind).collect()
 }
 
-/// Each coordinate scaled to [0, 1]; a periodic one as sine and cosine, so that every network is
-/// periodic.
-fn coordinate_inputs(problem: &Problem, names: &mut Names) -> Vec<Expr> {
-    let mut inputs = vec![];
-    for (coordinate, &symbol) in problem.coordinates.iter().zip(&names.coordinates) {
-        let graph = &mut names.graph;
-        let unit = unit_interval(graph, symbol, coordinate.lo, coordinate.hi);
-        if coordinate.periodic {
-            let turn = graph.constant(std::f64::consts::TAU);
-            let angle = graph.mul(turn, unit);
-            inputs.push(graph.unary(Unary::Sin, angle));
-            inputs.push(graph.unary(Unary::Cos, angle));
-        } else {
-            inputs.push(unit);
-        }
+/// A coordinate scaled to [0, 1]; a periodic one as sine and cosine, so that every network is periodic.
+fn coordinate_input(problem: &Problem, names: &mut Names, number: usize) -> Vec<Expr> {
+    let (coordinate, symbol) = (&problem.coordinates[number], names.coordinates[number]);
+    let graph = &mut names.graph;
+    let unit = unit_interval(graph, symbol, coordinate.lo, coordinate.hi);
+    if !coordinate.periodic {
+        return vec![unit];
     }
-    inputs
+    let turn = graph.constant(std::f64::consts::TAU);
+    let angle = graph.mul(turn, unit);
+    vec![graph.unary(Unary::Sin, angle), graph.unary(Unary::Cos, angle)]
 }
 
 fn unit_interval(graph: &mut Graph, symbol: Symbol, lo: f64, hi: f64) -> Expr {

@@ -96,6 +96,9 @@ pub enum GradientMode {
     /// The derivative of the data loss under the PDE: every value of the function moves the solution
     /// everywhere.
     Exact,
+    /// The paper's: du(x) = u_z(x, f(x)) df(x), as if a value of the function moved the solution at the
+    /// same place only, by what a uniform shift of the function does there.
+    Pointwise,
 }
 
 impl GradientMode {
@@ -103,6 +106,7 @@ impl GradientMode {
     pub fn name(self) -> &'static str {
         match self {
             GradientMode::Exact => "exact",
+            GradientMode::Pointwise => "pointwise",
         }
     }
 }
@@ -230,6 +234,8 @@ pub struct Outcome {
     pub singular_values: Vec<f64>,
     /// The noise that the standard deviations are for.
     pub noise: Vec<Noise>,
+    /// What is worth knowing, a sentence each.
+    pub notes: Vec<String>,
     /// What deserves attention, a sentence each.
     pub warnings: Vec<String>,
     /// Steps of pre-training taken.

@@ -15,6 +15,10 @@ pub(crate) enum Purpose {
     Noise,
     /// Points where pre-training fits u_0.
     StartPoints,
+    /// Initial weights of an unknown function's network.
+    FunctionWeights,
+    /// Frozen features of an unknown function's network.
+    FunctionFeatures,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

@@ -1,19 +1,20 @@
 //! Training: pre-training at the guess, then the two levels, with one loop for both and one place
 //! that decides when to stop.
 
-use crate::level::{Fit, Lower, Upper};
+use crate::level::{Fit, Lower, Upper, UpperLoss};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::outcome::Stop;
 use crate::problem::{Levels, Problem, Schedule, Training, WeightOptimiser};
 use crate::settle::Settling;
 use bilo_jet::Device;
-use bilo_optim::{Adam, Lbfgs, Optimizer};
+use bilo_optim::{Adam, Lbfgs, Optimizer, Step};
 use std::time::Instant;
 
-/// What training moves: the weights W and the variables eta of the unknowns.
+/// What training moves: the weights W, the weights V of unknown functions, and the variables eta of the
+/// scalar unknowns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The network's weights.
+    /// The networks' weights, V before W.
     pub weights: Vec<f64>,
     /// The unknowns' variables.
     pub eta: Vec<f64>,
@@ -42,8 +43,10 @@ pub struct Trainer<'a> {
     pub lower: &'a Lower,
     /// Data over the unknowns.
     pub upper: &'a Upper,
-    /// u_0, for pre-training.
-    pub fit: Option<&'a Fit>,
+    /// u_0 and the guesses of functions, for pre-training.
+    pub fit: &'a Fit,
+    /// Number of weights V of each unknown function.
+    pub weights_by_function: &'a [usize],
     /// Names of all loss terms: lower, upper, fit.
     pub loss_names: &'a [String],
     /// Names of the unknowns.
@@ -59,7 +62,12 @@ impl Trainer<'_> {
         &self.problem.training
     }
 
-    /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W.
+    /// Number of weights V.
+    fn function_weights(&self) -> usize {
+        self.weights_by_function.iter().sum()
+    }
+
+    /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
     pub fn pretrain(&mut self, point: &mut Point) -> Ended {
         let steps = self.settings().pretrain_steps;
         let mut optimiser = self.weight_optimiser(point.weights.len());
@@ -73,10 +81,11 @@ impl Trainer<'_> {
     pub fn train(&mut self, point: &mut Point) -> Ended {
         let steps = self.settings().train_steps;
         let levels = self.settings().levels;
+        let weights = point.weights.len() - self.function_weights();
         let mut lower = match levels {
             // L-BFGS needs an objective that stands still, and here theta moves at every step.
-            Levels::Simultaneous => Box::new(self.weight_adam(point.weights.len())),
-            Levels::Alternating { .. } => self.weight_optimiser(point.weights.len()),
+            Levels::Simultaneous => Box::new(self.weight_adam(weights)),
+            Levels::Alternating { .. } => self.weight_optimiser(weights),
         };
         let mut upper = Adam::new(self.theta_rates());
         self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
@@ -101,7 +110,7 @@ impl Trainer<'_> {
             gradient.fill(0.0);
             let (total, mut terms) = self.lower.loss(self.device, weights, eta, Some(gradient));
             terms.extend(vec![f64::NAN; self.upper.names().len()]);
-            let fits = self.fit.map_or(vec![], |fit| fit.loss(self.device, weights, eta, gradient));
+            let fits = self.fit.loss(self.device, weights, eta, gradient);
             let value = total + fits.iter().sum::<f64>();
             terms.extend(fits);
             seen.get_or_insert(terms);
@@ -117,17 +126,26 @@ impl Trainer<'_> {
         lower: &mut dyn Optimizer,
         upper: &mut Adam,
     ) -> Vec<f64> {
-        let Point { weights, eta } = point;
-        let (data, theta_gradient) = self.upper.loss(self.device, weights, eta);
+        let loss = self.upper.loss(self.device, &point.weights, &point.eta);
         let mut terms = vec![];
-        lower.step(weights, &mut |weights, gradient| {
-            gradient.fill(0.0);
-            let (total, found) = self.lower.loss(self.device, weights, eta, Some(gradient));
-            terms = found;
+        self.lower_step(point, lower, &mut terms);
+        self.upper_step(point, upper, &loss);
+        self.with_data(terms, loss.terms)
+    }
+
+    /// One step of the lower level, over W; the terms of its last evaluation.
+    fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
+        let Point { weights, eta } = point;
+        let mut all = weights.clone();
+        let functions = self.function_weights();
+        lower.step(&mut weights[functions..], &mut |moved, gradient| {
+            all[functions..].copy_from_slice(moved);
+            let mut by_all = vec![0.0; all.len()];
+            let (total, found) = self.lower.loss(self.device, &all, eta, Some(&mut by_all));
+            gradient.copy_from_slice(&by_all[functions..]);
+            *terms = found;
             total
-        });
-        self.upper_step(eta, upper, &theta_gradient);
-        self.with_data(terms, data)
+        })
     }
 
     /// Lower steps until L_LO < tolerance, then one upper step.
@@ -139,32 +157,34 @@ impl Trainer<'_> {
         tolerance: f64,
         max_lower: usize,
     ) -> Vec<f64> {
-        let Point { weights, eta } = point;
         for _ in 0..max_lower {
-            let before = weights.clone();
-            let step = lower.step(weights, &mut |weights, gradient| {
-                gradient.fill(0.0);
-                self.lower.loss(self.device, weights, eta, Some(gradient)).0
-            });
+            let before = point.weights.clone();
+            let step = self.lower_step(point, lower, &mut vec![]);
             if step.value < tolerance {
-                weights.copy_from_slice(&before);
+                point.weights.copy_from_slice(&before);
                 break;
             }
             if !step.progress || !step.value.is_finite() {
                 break;
             }
         }
-        let (_, terms) = self.lower.loss(self.device, weights, eta, None);
-        let (data, theta_gradient) = self.upper.loss(self.device, weights, eta);
-        self.upper_step(eta, upper, &theta_gradient);
-        self.with_data(terms, data)
+        let (_, terms) = self.lower.loss(self.device, &point.weights, &point.eta, None);
+        let loss = self.upper.loss(self.device, &point.weights, &point.eta);
+        self.upper_step(point, upper, &loss);
+        self.with_data(terms, loss.terms)
     }
 
-    fn upper_step(&self, eta: &mut [f64], upper: &mut Adam, gradient: &[f64]) {
-        upper.step_along(eta, gradient);
-        for (eta, unknown) in eta.iter_mut().zip(&self.problem.unknowns) {
-            *eta = unknown.project(*eta);
+    /// One step of the upper level, over eta and V.
+    fn upper_step(&self, point: &mut Point, upper: &mut Adam, loss: &UpperLoss) {
+        let functions = self.function_weights();
+        let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
+        let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
+        upper.step_along(&mut moved, &[&loss.by_eta[..], by_functions].concat());
+        let (eta, by_weights) = moved.split_at(point.eta.len());
+        for ((eta, &moved), unknown) in point.eta.iter_mut().zip(eta).zip(&self.problem.unknowns) {
+            *eta = unknown.project(moved);
         }
+        point.weights[..functions].copy_from_slice(by_weights);
     }
 
     fn with_data(&self, mut terms: Vec<f64>, data: Vec<f64>) -> Vec<f64> {
@@ -184,7 +204,8 @@ impl Trainer<'_> {
         let start = Instant::now();
         self.observer.event(&Event::Begin(phase, steps));
         let mut good = point.clone();
-        let scales = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        let mut scales: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        scales.resize(scales.len() + self.function_weights(), 1.0);
         let mut settling = Settling::new(self.settings(), scales);
         let mut ended = Ended {
             stop: Stop::Steps,
@@ -229,7 +250,7 @@ impl Trainer<'_> {
         }
         let rate = self.schedule(ended.steps, self.settings().train_steps);
         let settled =
-            phase == Phase::Train && settling.settled(&self.thetas(&point.eta), &ended.losses, rate);
+            phase == Phase::Train && settling.settled(&self.moved_by_upper(point), &ended.losses, rate);
         settled.then_some(Stop::Converged)
     }
 
@@ -264,6 +285,11 @@ impl Trainer<'_> {
         }))
     }
 
+    /// What the upper level moves: scalars as themselves, functions as the weights of their networks.
+    fn moved_by_upper(&self, point: &Point) -> Vec<f64> {
+        [self.thetas(&point.eta), point.weights[..self.function_weights()].to_vec()].concat()
+    }
+
     fn thetas(&self, eta: &[f64]) -> Vec<f64> {
         eta.iter().zip(&self.problem.unknowns).map(|(&eta, unknown)| unknown.theta_of(eta)).collect()
     }
@@ -279,12 +305,14 @@ impl Trainer<'_> {
         }
     }
 
+    /// Learning rates of eta, then of V.
     fn theta_rates(&self) -> Vec<f64> {
-        self.problem
-            .unknowns
-            .iter()
-            .map(|unknown| unknown.rate.unwrap_or(self.settings().theta_rate))
-            .collect()
+        let rate = |own: Option<f64>| own.unwrap_or(self.settings().theta_rate);
+        let mut rates: Vec<f64> = self.problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
+        for (function, &weights) in self.problem.functions.iter().zip(self.weights_by_function) {
+            rates.resize(rates.len() + weights, rate(function.rate));
+        }
+        rates
     }
 
     /// Factor of the learning rates at a step.

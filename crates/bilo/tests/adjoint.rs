@@ -43,6 +43,18 @@ fn clean_data_of_the_same_solver_give_the_truth() {
     }
 }
 
+/// `bilo run fisher-kpp --method adjoint`: nothing coarser than what a user gets.
+#[test]
+fn fisher_kpp_as_shipped_converges_to_the_truth() {
+    let problem = shipped(FISHER, &[]);
+    assert_eq!(observed_tables(&problem, 0).unwrap()[0].values.len(), 51 * 51);
+    let outcome = adjoint(&problem, 0);
+    assert_eq!(outcome.stop, Stop::Converged);
+    for unknown in &outcome.unknowns {
+        assert!((unknown.estimate - 2.0).abs() < 1e-4, "{unknown:?}");
+    }
+}
+
 /// Data of the solver at 800 x 800, inferred at coarser resolutions: the error is that of the
 /// discretisation, 7 h² for D, and falls with its square.
 #[test]

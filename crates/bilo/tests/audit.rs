@@ -3,6 +3,7 @@
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
+use bilo::uncertainty::NoiseSource;
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -37,6 +38,7 @@ fn an_operator_trained_by_both_terms_has_the_classical_gradient() {
     assert!(guess.cosine > 0.99 && guess.relative_error < 0.1 && !guess.below_noise, "{guess:?}");
     assert_eq!(outcome.audit[1].at, "estimate");
     assert_eq!(outcome.warnings, Vec::<String>::new());
+    assert!(outcome.notes[0].contains("training error, not noise, dominates"), "{:?}", outcome.notes);
     // The same data, so the same optimum, whatever training did.
     for unknown in &outcome.unknowns {
         assert!((unknown.data_optimal.unwrap() - 2.0).abs() < 1e-6, "{unknown:?}");
@@ -62,6 +64,53 @@ fn an_operator_trained_without_the_residual_gradient_is_flagged() {
     assert!(residual < 1e-3, "{residual:.1e}");
     let warning = &outcome.warnings[0];
     assert!(warning.contains("does not know how the solution moves with the unknowns"), "{warning}");
+}
+
+/// Decay at k = 2 with exact data, trained from k = 1 for a few steps.
+fn few_steps(sigma: Option<f64>) -> Outcome {
+    let t: Vec<f64> = (0..=10).map(|i| f64::from(i) / 10.0).collect();
+    let values = t.iter().map(|t| (-2.0 * t).exp()).collect();
+    let table = Table { coordinates: vec![t], values, sigma: sigma.map(|sigma| vec![sigma; 11]) };
+    let problem = Problem::builder("decay")
+        .coordinate(Coordinate::time("t", 0.0, 1.0))
+        .unknown(Unknown::new("k", 1.0))
+        .state("u", "1 + net*t")
+        .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 11)]))
+        .observation("samples", "u", DataSpec::table(table))
+        .network(|network| network.width = 8)
+        .training(|training| (training.pretrain_steps, training.train_steps) = (100, 30))
+        .build()
+        .unwrap();
+    run(&problem, &Job::default(), &mut Silent).expect("it runs")
+}
+
+/// Wherever the noise is known from, with what it does to k: du/dk = -t exp(-k t), the root of whose sum of
+/// squares is about 0.7, so that k is known to 0.01 sigma = 0.014 or sigma = 1 to 1.4.
+#[test]
+fn an_estimate_outside_its_error_bar_around_the_data_optimal_value_is_named() {
+    for (sigma, source, outside) in [
+        (None, NoiseSource::Residuals, true),
+        (Some(0.01), NoiseSource::Sigma, true),
+        (Some(1.0), NoiseSource::Sigma, false),
+    ] {
+        let outcome = few_steps(sigma);
+        assert_eq!(outcome.noise[0].source, source);
+        let k = &outcome.unknowns[0];
+        // 800 cells: an error of second order.
+        assert!((k.data_optimal.unwrap() - 2.0).abs() < 1e-5, "{k:?}");
+        let ratio = (k.estimate - k.data_optimal.unwrap()).abs() / k.sd.unwrap();
+        // A note where there is no noise, else a warning.
+        let sentences = if sigma.is_none() { &outcome.notes } else { &outcome.warnings };
+        let said: Vec<&String> = sentences.iter().filter(|w| w.contains("data-optimal")).collect();
+        assert_eq!((ratio > 1.0, said.len()), (outside, usize::from(outside)), "{ratio}: {said:?}");
+        for said in said {
+            let (_, rest) = said.split_once("k is ").expect("its name");
+            let (number, rest) = rest.split_once(" sd from the data-optimal value 2").expect("its distance");
+            // Two digits.
+            assert!((number.parse::<f64>().unwrap() / ratio - 1.0).abs() < 0.05, "{ratio}: {said}");
+            assert!(rest.contains("train longer or take the data-optimal value"), "{said}");
+        }
+    }
 }
 
 /// A second derivative in time: no twin. The network's error bar is left, and the reason is told once.

@@ -341,6 +341,17 @@ fn unknowns_without_sensitivities_are_named_after_the_solve() {
     assert_has(&lines(&found, "Identifiability").join("\n"), &["D: not determined by the data"]);
 }
 
+/// u = s t + a wave without s: what is left of s in u - s t is rounding, and a part in 1e8 of it is more.
+#[test]
+fn an_unknown_that_cancels_up_to_rounding_is_unseen_and_a_weak_one_is_not() {
+    let cancelled = check(&with(WAVE, "value = \"u\"", "value = \"u - s*t\""));
+    assert_eq!(cancelled.warnings.len(), 1, "{:?}", cancelled.warnings);
+    assert_has(&cancelled.warnings[0], &["the data do not see the unknown `s`"]);
+    let weak = check(&with(WAVE, "value = \"u\"", "value = \"u - s*t + 1e-8*s\""));
+    assert_eq!(weak.warnings.len(), 1, "{:?}", weak.warnings);
+    assert_has(&weak.warnings[0], &["the data hardly see the combination ", "1.00 s of relative changes"]);
+}
+
 // Cramer-Rao
 
 /// u = sin(pi x)/D, so du/dlog D = -u, and the bound on the relative deviation of D is one over the
@@ -371,4 +382,22 @@ fn the_bound_uses_the_noise_of_synthetic_data() {
     let found = identifiability(&problem).expect("a twin").expect("a solution");
     assert!((found.relative_deviation[0] / bound - 1.0).abs() < 1e-4, "{found:?} {bound}");
     assert_eq!(found.noise.as_deref(), Some("noise 0.1"));
+}
+
+/// Derivatives by relative changes of an unknown, whether it is moved as itself, scaled or by its logarithm:
+/// the same up to rounding, and for u = sin(pi x)/D the root of the sum of u^2, 25/4, up to 2e-5.
+#[test]
+fn singular_values_do_not_depend_on_what_moves_the_unknowns() {
+    let values =
+        |text: &str| identifiability(&read(text)).expect("a twin").expect("a solution").singular_values;
+    for (text, unknown) in [(POISSON, "[unknown.D]"), (WAVE, "[unknown.c]"), (FISHER, "[unknown.rho]")] {
+        let plain = values(text);
+        for moved in ["transform = \"log\"", "scale = 7.0"] {
+            let found = values(&with(text, unknown, &format!("{unknown}\n{moved}")));
+            for (found, plain) in found.iter().zip(&plain) {
+                assert!((found / plain - 1.0).abs() < 1e-9, "{unknown} {moved}: {found} {plain}");
+            }
+        }
+    }
+    assert!((values(POISSON)[0] / 2.5 - 1.0).abs() < 1e-4, "{:?}", values(POISSON));
 }

@@ -5,7 +5,7 @@ use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, DataSpec, Names, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
+    Coordinate, DataSpec, FunctionSpec, Names, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
 };
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
@@ -360,6 +360,37 @@ fn networks_with_an_input_learn_the_equation_and_the_jump() {
     }
     let off = outcome.states[0].relative_l2_vs_classical.expect("a twin");
     assert!(off < 0.01, "u is off by {off}");
+}
+
+/// (D u')' = 0 with a unit source at z and D an unknown function, a network that feeds that of u; pre-trained at
+/// D = 1 + x, where D(z) u_phi = -1/2.
+#[test]
+fn inputs_and_unknown_functions_go_together() {
+    let problem = Problem::builder("both")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .constant("z", 0.4)
+        .input("phi", "abs(x - z)")
+        .unknown_function(FunctionSpec::new("D", ["x"], "1 + x"))
+        .state("u", "net*x*(1-x)")
+        .equation("bulk", "div(D*grad(u))", PointsSpec::grid([("x", 32)]).keep("x != z"))
+        .equation("jump", "2*D*u_phi + 1", PointsSpec::grid([]).hold("x", [0.4]))
+        .observation("level", "u", one_value(vec![vec![0.5]]))
+        .network(|network| network.width = 16)
+        .training(|training| (training.pretrain_steps, training.train_steps) = (400, 0))
+        .classical(|classical| classical.cells = vec![100])
+        .build()
+        .expect("a valid problem");
+    // u' = a/(1 + x) below z and (a - 1)/(1 + x) above, with u(1) = 0.
+    let a = 1.0 - 1.4_f64.ln() / 2.0_f64.ln();
+    let exact = |x: f64| if x < 0.4 { a * x.ln_1p() } else { (a - 1.0) * (x.ln_1p() - 2.0_f64.ln()) };
+    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo };
+    let outcome = run(&problem, &job, &mut Silent).expect("it runs");
+    let field = outcome.fields.arrays.iter().find(|field| field.name == "u_network").expect("u");
+    let x = (0..=100).map(|i| f64::from(i) / 100.0);
+    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
+    let off = square(&mut field.values.iter().zip(x.clone()).map(|(u, x)| u - exact(x)));
+    let off = (off / square(&mut x.map(exact))).sqrt();
+    assert!(off < 0.02, "u is off by {off}");
 }
 
 fn message(text: &str, set: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! The two levels: what each may touch, and that a well-trained lower level gives the right upper
 //! gradient.
 
-use bilo::level::{Lower, Upper};
+use bilo::level::{Fit, Lower, Upper};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::problem::{Overrides, Problem, Table};
@@ -45,7 +45,8 @@ fn trained(problem: &Problem, data: &Table) -> Point {
         problem,
         lower: &lower,
         upper: &upper,
-        fit: None,
+        fit: &Fit::default(),
+        weights_by_function: &[],
         loss_names: &loss_names,
         unknown_names: &["D".to_owned()],
         observer: &mut Silent,

@@ -35,8 +35,9 @@ fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Slopes against central differences with h = 1e-4, whose error is about h² = 1e-8 relative, and
-/// the adjoint against the slopes, which differ by rounding in a few hundred linear solves.
+/// Slopes against central differences with h = 1e-5, whose error is h² times a third derivative (1.1e-8
+/// relative at the steepest front) and rounding over h, and the adjoint against the slopes, which
+/// differ by rounding only.
 fn check(problem: &Problem, at: &[f64]) {
     let twin = Twin::new(problem).unwrap();
     let tables = observed_tables(problem, 0).unwrap();
@@ -46,7 +47,7 @@ fn check(problem: &Problem, at: &[f64]) {
         let found = solution.observe_with_slopes(formula, columns).unwrap();
         assert_eq!(found.values, solution.observe(formula, columns).unwrap());
         for (j, slope) in found.slopes.iter().enumerate() {
-            let h = 1e-4;
+            let h = 1e-5;
             let moved = |step: f64| {
                 let mut eta = at.to_vec();
                 eta[j] += step;
@@ -55,14 +56,14 @@ fn check(problem: &Problem, at: &[f64]) {
             let quotient: Vec<f64> =
                 difference(&moved(h), &moved(-h)).iter().map(|difference| difference / (2.0 * h)).collect();
             let error = norm(&difference(slope, &quotient)) / norm(slope);
-            assert!(error < 1e-6, "{}: slope {j} is off by {error:.1e}", problem.name);
+            assert!(error < 1e-7, "{}: slope {j} is off by {error:.1e}", problem.name);
         }
         let weights: Vec<f64> = (0..table.values.len()).map(|i| (i as f64 + 0.5).sin()).collect();
         let gradient = solution.gradient(formula, columns, &weights).unwrap();
-        for (slope, by_adjoint) in found.slopes.iter().zip(gradient) {
+        for (slope, by_adjoint) in found.slopes.iter().zip(gradient.eta) {
             let terms: Vec<f64> = slope.iter().zip(&weights).map(|(slope, weight)| slope * weight).collect();
             let error = (terms.iter().sum::<f64>() - by_adjoint).abs() / norm(&terms);
-            assert!(error < 1e-9, "{}: the adjoint is off by {error:.1e}", problem.name);
+            assert!(error < 1e-10, "{}: the adjoint is off by {error:.1e}", problem.name);
         }
     }
 }
@@ -87,6 +88,47 @@ fn unknowns_inside_an_observation_and_transforms_count() {
     check(&problem, &[0.3, 0.4]);
 }
 
+/// Burgers' equation on a ring with u > 0: all waves move one way, and where the speed does not change its
+/// sign Godunov's flux is smooth in the unknowns, through the shock at t = 1/(pi a) too.
+const BURGERS: &str = r#"
+name = "burgers"
+[coordinates]
+x = { range = [0.0, 1.0], periodic = true }
+t = { range = [0.0, 1.0], time = true }
+[unknown.a]
+guess = 1.0
+truth = 1.2
+transform = "log"
+[unknown.b]
+guess = 1.0
+truth = 0.9
+[state.u]
+form = "b + 0.5*sin(2*pi*x) + net*t"
+[equation.burgers]
+residual = "u_t + a*u*u_x"
+points = { random = 10 }
+[observation.state]
+value = "u"
+data = { synthetic = { grid = { x = 7, t = 6 } } }
+[observation.flux]
+value = "a*u^2/2"
+data = { synthetic = { random = 20 } }
+"#;
+
+/// With the flux as stated and as integrated from the speed; a in the flux, b in the initial value.
+#[test]
+fn slopes_of_a_conservation_law_agree_with_differences_and_with_the_adjoint() {
+    for set in [&["classical.flux='a*u^2/2'"][..], &[]] {
+        let problem = problem("burgers", BURGERS, set);
+        let twin = Twin::new(&problem).unwrap();
+        assert_eq!(twin.scheme(), "godunov");
+        // The scheme is smooth as long as its number of steps stays.
+        let steps = |a: f64, b: f64| twin.solve(&[a, b]).unwrap().work().steps;
+        assert!([steps(1e-4, 1.0), steps(0.0, 1.0 + 1e-4)].iter().all(|&moved| moved == steps(0.0, 1.0)));
+        check(&problem, &guess(&problem));
+    }
+}
+
 /// L(eta + h d) - L(eta) falls as h, and less h g.d as h²; with g by the adjoint.
 #[test]
 fn the_data_loss_has_taylor_rates_one_and_two() {
@@ -103,7 +145,7 @@ fn the_data_loss_has_taylor_rates_one_and_two() {
         };
         let (value, visit) = at(0.0);
         let gradient = loss.gradient(&visit).unwrap();
-        let slope: f64 = gradient.iter().enumerate().map(|(j, g)| g * (1.0 - 0.3 * j as f64)).sum();
+        let slope: f64 = gradient.eta.iter().enumerate().map(|(j, g)| g * (1.0 - 0.3 * j as f64)).sum();
         let remainders = |h: f64| {
             let change = at(h).0 - value;
             (change.abs(), (change - h * slope).abs())

@@ -47,7 +47,7 @@ fn fisher_kpp_has_the_known_floor() {
             assert!((ratio - 1.0).abs() < 0.1, "noise {noise}: relative sd {}, floor {floor}", sd / 2.0);
         }
         assert_eq!((levels.observations[0].source, levels.observations[0].sd), (NoiseSource::Stated, noise));
-        assert_eq!(found.warning, None);
+        assert_eq!(found.warnings, [""; 0]);
     }
 }
 
@@ -145,4 +145,26 @@ fn unknowns_that_cannot_be_told_apart_are_named() {
     assert!(outcome.singular_values[1] < 1e-8 * outcome.singular_values[0], "{:?}", outcome.singular_values);
     let product = outcome.unknowns[0].estimate * outcome.unknowns[1].estimate;
     assert!((product - 3.0).abs() < 0.2, "{product}");
+}
+
+/// m moves v only, and v is not observed: k has the error bar that it has alone, m has none.
+#[test]
+fn an_unknown_that_the_data_do_not_see_leaves_the_others_their_error_bars() {
+    let alone = Problem::builder("decay")
+        .coordinate(Coordinate::time("t", 0.0, 1.0))
+        .unknown(Unknown::new("k", 1.0).truth(2.0))
+        .state("u", "1 + net*t")
+        .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 11)]))
+        .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.01));
+    let follower = alone.clone().unknown(Unknown::new("m", 1.0).truth(3.0)).state("v", "net*t").equation(
+        "growth",
+        "v_t - m*u",
+        PointsSpec::grid([("t", 11)]),
+    );
+    let (alone, both) = (adjoint(&alone.build().unwrap(), 0), adjoint(&follower.build().unwrap(), 0));
+    let [k, m] = &both.unknowns[..] else { panic!("two unknowns") };
+    assert!((k.sd.unwrap() / alone.unknowns[0].sd.unwrap() - 1.0).abs() < 1e-6, "{k:?} {alone:?}");
+    assert_eq!((m.estimate, m.sd), (1.0, Some(f64::INFINITY)));
+    assert_eq!(both.singular_values[1], 0.0);
+    assert_eq!(both.warnings, ["the data hardly see the combination +1.00 m of relative changes"]);
 }

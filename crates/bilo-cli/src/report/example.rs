@@ -41,6 +41,7 @@ pub(crate) fn outcome() -> Outcome {
         ],
         singular_values: vec![4.0, 0.5],
         noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: 0.01 }],
+        notes: vec![],
         warnings: vec![],
         pretrain_steps: 10,
         train_steps: 20,

@@ -27,6 +27,7 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         "noise": map(&outcome.noise, |noise| {
             (&noise.observation, json!({ "source": noise.source.name(), "sd": noise.sd }))
         }),
+        "notes": outcome.notes,
         "warnings": outcome.warnings,
         "steps": { "pretrain": outcome.pretrain_steps, "train": outcome.train_steps },
         "seconds": {
@@ -174,6 +175,7 @@ mod tests {
       "sd": 0.01
     }
   },
+  "notes": [],
   "warnings": [],
   "steps": {
     "pretrain": 10,

@@ -27,6 +27,9 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
     outcome.functions.iter().for_each(|unknown| text += &function(unknown));
     text += &states(outcome);
     text += &classical(outcome);
+    for note in &outcome.notes {
+        let _ = writeln!(text, "{}.", note.trim_end_matches('.'));
+    }
     for warning in &outcome.warnings {
         let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));
     }
@@ -135,7 +138,7 @@ fn classical(outcome: &Outcome) -> String {
         format!("{:.2e} in {} ({source})", noise.sd, noise.observation)
     });
     let noise: Vec<String> = noise.collect();
-    if !noise.is_empty() {
+    if !noise.is_empty() && outcome.unknowns.iter().any(|unknown| unknown.sd.is_some()) {
         let _ = writeln!(text, "± is one standard deviation with noise {}.", noise.join(", "));
     }
     text

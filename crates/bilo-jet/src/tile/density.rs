@@ -1,9 +1,9 @@
 //! A loss on one tile.
 
 use super::{Points, Task, TileRunner};
-use crate::program::DensityProgram;
+use crate::program::{DensityProgram, Feed};
 use crate::scalar::Scalar;
-use crate::sweep::Weights;
+use crate::sweep::{Weights, Workspace};
 use bilo_expr::Input;
 
 /// A loss with its gradient with respect to the unknowns and, if asked, the weights.
@@ -38,10 +38,18 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
         let density = runner.first.output(tape, 0);
         sums[0] += density.iter().zip(&seeds).take(real).map(|(d, w)| d.wide() * w.wide()).sum::<f64>();
         tape.adjoint(&[Input::Column(&seeds)], &mut runner.first);
-        let adjoints = (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot));
-        points.seed(&mut runner.work, 0, adjoints);
-        for (number, network) in points.networks.iter().enumerate() {
+        let mut adjoints: Vec<Vec<T>> =
+            (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot).to_vec()).collect();
+        // From the last to the first: what a network is fed with comes from those before it.
+        for (number, network) in points.active().rev() {
+            if points.given[number] && !program.over_functions {
+                continue;
+            }
+            points.seed_network(&mut runner.work[number], number, &adjoints);
             network.reverse(&self.weights[number], &mut runner.work[number], false);
+            if program.over_functions {
+                points.feed_adjoint(number, runner, &mut adjoints);
+            }
         }
         for unknown in 0..self.unknowns.len() {
             let input = points.slots.len() + points.source.width() + unknown;
@@ -50,7 +58,37 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
             sums[1 + unknown] += column.iter().map(|value| value.wide()).sum::<f64>();
         }
         if self.gradient {
-            points.weight_gradient(runner, false, gradient);
+            points.weight_gradient(runner, false, program.over_functions, gradient);
+        }
+    }
+}
+
+impl<T: Scalar> Points<T> {
+    /// Writes the adjoints of one network's slots.
+    fn seed_network(&self, work: &mut Workspace<T>, number: usize, adjoints: &[Vec<T>]) {
+        for (slot, column) in self.slots.iter().zip(adjoints).filter(|(slot, _)| slot.network == number) {
+            let values = column.iter().copied();
+            self.networks[number].seed_output(work, 0, slot.component, slot.output, values);
+        }
+    }
+
+    /// Adds what a network's adjoint owes to the slots behind the functions that it is fed with.
+    fn feed_adjoint(&self, number: usize, runner: &mut TileRunner<T>, adjoints: &mut [Vec<T>]) {
+        let TileRunner { work, feeds, .. } = runner;
+        for (Feed { input, jets }, scratch) in self.feeds[number].iter().zip(&mut feeds[number]) {
+            let columns: Vec<Vec<T>> = (0..jets.outputs().len())
+                .map(|component| {
+                    self.networks[number]
+                        .read_parameter_adjoint(&work[number], 0, component, *input)
+                        .collect()
+                })
+                .collect();
+            let seeds: Vec<Input<'_, T>> = columns.iter().map(|column| Input::Column(column)).collect();
+            jets.adjoint(&seeds, scratch);
+            for (slot, adjoint) in adjoints.iter_mut().enumerate() {
+                let owed = scratch.input_adjoint(jets, slot);
+                adjoint.iter_mut().zip(owed).for_each(|(sum, &owed)| *sum += owed);
+            }
         }
     }
 }

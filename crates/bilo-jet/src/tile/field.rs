@@ -38,7 +38,7 @@ impl<T: Scalar> FieldTask<'_, T> {
     }
 
     fn set_unit_directions(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
-        for (number, network) in points.networks.iter().enumerate() {
+        for (number, network) in points.moved() {
             for (direction, moved) in self.program.directions.iter().enumerate() {
                 for (input, unknown) in points.parameters[number].iter().enumerate() {
                     let value = if unknown == moved { T::cast(1.0) } else { T::cast(0.0) };

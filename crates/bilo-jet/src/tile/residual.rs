@@ -36,7 +36,7 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
         self.losses_and_seeds(program, points, tile, runner, sums);
         if self.gradient {
             self.back(program, points, runner);
-            points.weight_gradient(runner, true, gradient);
+            points.weight_gradient(runner, true, false, gradient);
         }
     }
 }
@@ -52,7 +52,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
             let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
             points.seed(&mut runner.work, 1 + q, rho);
         }
-        for (number, network) in points.networks.iter().enumerate() {
+        for (number, network) in points.moved() {
             network.reverse_directions(&self.weights[number], &mut runner.work[number]);
         }
         let explicit = q_count * (1 + slots);
@@ -94,7 +94,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
     fn back(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
         let (q_count, n) = (program.residuals, points.tile);
         let v = &runner.seeds[q_count * n..];
-        for (number, network) in points.networks.iter().enumerate() {
+        for (number, network) in points.moved() {
             let work = &mut runner.work[number];
             for q in 0..q_count {
                 let along = |unknown: usize| &v[(q * points.unknowns + unknown) * n..][..n];
@@ -125,7 +125,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
             0,
             (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)),
         );
-        for (number, network) in points.networks.iter().enumerate() {
+        for (number, network) in points.moved() {
             network.reverse(&self.weights[number], &mut runner.work[number], true);
         }
     }

@@ -64,19 +64,18 @@ struct Stuck {
 impl Stuck {
     /// Looks at all points twice: for the largest residual and slope, then for what is small beside them.
     fn find(problem: &Problem, program: &ResidualProgram, points: &PointSource) -> Option<Self> {
-        let slots = program.frame.slots.len();
         let largest_of = |values: &[f64], start: f64| {
             values.iter().filter(|v| v.is_finite()).fold(start, |m, v| m.max(v.abs()))
         };
         let (mut scale, mut slope) = (0.0_f64, 0.0_f64);
         for (_, probe) in probes(problem, program, points) {
             scale = largest_of(probe.residual(0), scale);
-            slope = (0..slots).fold(slope, |m, slot| largest_of(probe.slope(0, slot), m));
+            slope = probe.slots().fold(slope, |m, slot| largest_of(probe.slope(0, slot), m));
         }
         let mut stuck = Self { points: vec![], count: 0, all: points.len(), largest: 0.0, mean_square: 0.0 };
         for (columns, probe) in probes(problem, program, points) {
             for (i, residual) in probe.residual(0).iter().enumerate() {
-                let free = (0..slots).all(|slot| probe.slope(0, slot)[i].abs() <= NO_SLOPE * slope);
+                let free = probe.slots().all(|slot| probe.slope(0, slot)[i].abs() <= NO_SLOPE * slope);
                 if free && residual.is_finite() && residual.abs() > NO_RESIDUAL * scale {
                     stuck.add(point(&columns, i), *residual);
                 }

@@ -3,7 +3,7 @@
 use super::reach::Reach;
 use super::text::count;
 use crate::operator::LocalOperator;
-use crate::problem::{Data, Problem, Transform, Unknown};
+use crate::problem::{Data, Problem, Regulariser, Transform, Unknown, UnknownFunction};
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -35,7 +35,30 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
         let used = reach.places_of(number).join(", ");
         format!("{}: guess {}{truth}{moved}; in {used}; {}", unknown.name, unknown.guess, reach.way(number))
     };
-    problem.unknowns.iter().enumerate().map(line).collect()
+    let scalars = problem.unknowns.iter().enumerate().map(line);
+    scalars.chain(functions(problem, reach)).collect()
+}
+
+fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
+    let line = |(number, unknown): (usize, &UnknownFunction)| {
+        let of: Vec<&str> = unknown.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
+        let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.text)).unwrap_or_default();
+        let regulariser = match &unknown.regulariser {
+            Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
+            None => "no regulariser".to_owned(),
+        };
+        let number = problem.unknowns.len() + number;
+        format!(
+            "{}({}) = {}: guess {}{truth}; {regulariser}; in {}; {}",
+            unknown.name,
+            of.join(", "),
+            unknown.form.text,
+            unknown.guess.text,
+            reach.places_of(number).join(", "),
+            reach.way(number)
+        )
+    };
+    problem.functions.iter().enumerate().map(line).collect()
 }
 
 pub(super) fn states(problem: &Problem) -> Vec<String> {
@@ -53,8 +76,7 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
     problem.observations.iter().map(line).collect()
 }
 
-pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
-    let choice = &problem.network;
+pub(super) fn network(operator: &LocalOperator) -> Vec<String> {
     let line = |bound: &bilo_jet::BoundNetwork| {
         let spec = bound.network.spec();
         format!(
@@ -62,9 +84,9 @@ pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String
             count(spec.coordinates, "coordinate input"),
             count(spec.parameters, "unknown"),
             spec.outputs,
-            choice.width,
-            count(choice.layers, "hidden layer"),
-            activation_name(choice.activation),
+            spec.width,
+            count(spec.layers, "hidden layer"),
+            activation_name(spec.activation),
             count(bound.network.weights(), "weight")
         )
     };
@@ -100,7 +122,7 @@ pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
         let suffix = suffix.concat();
         if suffix.is_empty() { "net".to_owned() } else { format!("net_{suffix}") }
     };
-    let names: Vec<String> =
-        frame.carriers[0].plan.indices().iter().map(|index| name(index.as_slice())).collect();
+    let of_states = frame.carriers.iter().find(|carrier| !carrier.given).expect("every state has one");
+    let names: Vec<String> = of_states.plan.indices().iter().map(|index| name(index.as_slice())).collect();
     format!("{}, and each along one direction of the unknowns", names.join(", "))
 }

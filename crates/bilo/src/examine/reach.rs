@@ -12,7 +12,8 @@ struct Place {
     determines: Vec<usize>,
 }
 
-/// How unknowns reach observations.
+/// How unknowns reach observations. Numbers of unknowns are those of the scalars, then those of the
+/// functions.
 pub(super) struct Reach {
     unknowns: Vec<String>,
     states: Vec<String>,
@@ -48,7 +49,8 @@ impl Reach {
             let name = format!("observation {}", observation.name);
             observations.push(Place::new(name, &names, &functions, value));
         }
-        let unknowns = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
+        let functions = problem.functions.iter().map(|unknown| unknown.name.clone());
+        let unknowns = problem.unknowns.iter().map(|unknown| unknown.name.clone()).chain(functions).collect();
         let states = problem.states.iter().map(|state| state.name.clone()).collect();
         Ok(Self { unknowns, states, pde, observations })
     }
@@ -130,16 +132,20 @@ impl Reach {
 }
 
 impl Place {
-    fn new(name: String, names: &Names, functions: &[Function], formula: Expr) -> Self {
+    fn new(name: String, names: &Names, states: &[Function], formula: Expr) -> Self {
         let leaves = names.graph.leaves(&[formula]);
-        let uses = |unknown: &usize| leaves.contains(&Leaf::Symbol(names.eta[*unknown]));
-        let occurs = |state: &usize| {
-            leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == functions[*state]))
+        let occurs = |function: Function| {
+            leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == function))
+        };
+        let scalars = names.eta.len();
+        let uses = |unknown: &usize| match names.eta.get(*unknown) {
+            Some(&eta) => leaves.contains(&Leaf::Symbol(eta)),
+            None => occurs(names.functions[*unknown - scalars]),
         };
         Self {
             name,
-            unknowns: (0..names.eta.len()).filter(uses).collect(),
-            states: (0..functions.len()).filter(occurs).collect(),
+            unknowns: (0..scalars + names.functions.len()).filter(uses).collect(),
+            states: (0..states.len()).filter(|&state| occurs(states[state])).collect(),
             determines: vec![],
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn places(problem: &Problem, points: &[Vec<f64>]) -> String {
 }
 
 /// So many significant digits, without trailing zeros.
-pub(super) fn digits(x: f64, count: usize) -> String {
+pub(crate) fn digits(x: f64, count: usize) -> String {
     let text = format!("{x:.*e}", count - 1);
     match text.parse::<f64>() {
         // Adding zero turns -0 into 0.

@@ -10,17 +10,17 @@ use crate::verify::{relative_l2, report_nodes};
 const FINE: [usize; 2] = [1001, 201];
 
 /// Where an unknown function ended: its values at points, given by one column per coordinate of it.
-pub(crate) type Estimate<'a> = dyn Fn(&[&[f64]]) -> Vec<f64> + 'a;
+pub(crate) type Estimate<'a> = dyn FnMut(&[&[f64]]) -> Result<Vec<f64>> + 'a;
 
 /// How far an estimate is from the truth.
 pub(crate) fn outcome(
     problem: &Problem,
     function: &UnknownFunction,
-    estimate: &Estimate<'_>,
+    estimate: &mut Estimate<'_>,
     gradient: GradientMode,
 ) -> Result<FunctionOutcome> {
     let fine = on_grid(function, FINE[usize::from(function.of.len() > 1)]);
-    let values = at_nodes(problem, &fine, estimate);
+    let values = at_nodes(problem, &fine, estimate)?;
     let truth = function.truth.as_ref().map(|truth| fine.on_nodes(problem, truth)).transpose()?;
     let guess = fine.on_nodes(problem, &function.guess)?;
     let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
@@ -39,7 +39,7 @@ pub(crate) fn outcome(
 pub(crate) fn fields(
     problem: &Problem,
     function: &UnknownFunction,
-    estimate: &Estimate<'_>,
+    estimate: &mut Estimate<'_>,
 ) -> Result<Vec<Field>> {
     let report = on_grid(function, report_nodes(problem));
     let field = |suffix: &str, values: Vec<f64>| Field {
@@ -48,7 +48,7 @@ pub(crate) fn fields(
         values,
     };
     let mut fields = vec![
-        field("", at_nodes(problem, &report, estimate)),
+        field("", at_nodes(problem, &report, estimate)?),
         field("_guess", report.on_nodes(problem, &function.guess)?),
     ];
     if let Some(truth) = &function.truth {
@@ -62,7 +62,7 @@ fn on_grid(function: &UnknownFunction, nodes: usize) -> UnknownFunction {
     UnknownFunction { nodes: vec![nodes; function.of.len()], ..function.clone() }
 }
 
-fn at_nodes(problem: &Problem, function: &UnknownFunction, estimate: &Estimate<'_>) -> Vec<f64> {
+fn at_nodes(problem: &Problem, function: &UnknownFunction, estimate: &mut Estimate<'_>) -> Result<Vec<f64>> {
     let columns = Lattice::new(problem, function).columns();
     let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
     estimate(&columns)

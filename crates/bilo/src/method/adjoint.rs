@@ -48,6 +48,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         audit: vec![],
         singular_values: vec![],
         noise: noise.observations.clone(),
+        notes: vec![],
         warnings: vec![],
         pretrain_steps: 0,
         train_steps: steps,
@@ -62,9 +63,9 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     };
     for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
         let lattice = Lattice::new(problem, function);
-        let estimate = |columns: &[&[f64]]| lattice.sample(values, columns);
-        outcome.functions.push(score::outcome(problem, function, &estimate, GradientMode::Exact)?);
-        outcome.fields.arrays.extend(score::fields(problem, function, &estimate)?);
+        let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact)?);
+        outcome.fields.arrays.extend(score::fields(problem, function, &mut estimate)?);
     }
     if let Some(observed) = observed {
         error_bars(&mut outcome, Uncertainty::new(&loss.data, &noise, &observed, &visit.theta.eta));

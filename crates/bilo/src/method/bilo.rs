@@ -3,14 +3,16 @@
 use super::Job;
 use crate::closing::Inspector;
 use crate::data::observed_tables;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
+use crate::function::{network, score};
 use crate::level::{Fit, Lower, Upper};
 use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
-use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
+use crate::outcome::{GradientMode, Outcome, ScalarOutcome, Seconds, Stop};
 use crate::problem::{Problem, Table};
 use crate::seeds::{Purpose, seed_for};
+use crate::theta::Theta;
 use crate::train::{Ended, Point, Trainer};
 use crate::twin::Twin;
 use crate::verify::verify;
@@ -22,19 +24,19 @@ use std::time::Instant;
 /// Runs the method.
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     let began = Instant::now();
-    refuse_functions(problem)?;
     let mut device = cpu(problem.training.precision, job.threads);
     let mut operator = LocalOperator::new(problem, job.seed)?;
     let tables = observed_tables(problem, job.seed)?;
     let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
     let upper = Upper::new(problem, &mut operator, device.as_mut(), tables.clone())?;
     let twin = Twin::new(problem).map_err(|error| error.headline());
-    let fit = load_start(problem, &twin, job.seed, &mut operator, device.as_mut(), observer)?;
+    let fit = Fit::new(problem, &mut operator, device.as_mut())?;
+    let fit = load_start(fit, problem, &twin, job.seed, &mut operator, device.as_mut(), observer)?;
     let data = DataLoss::new(problem, &tables);
     let inspector = Inspector { data, twin: twin.as_ref().map_err(Clone::clone), upper: &upper };
 
     let mut loss_names = [lower.names(), upper.names()].concat();
-    loss_names.extend(fit.iter().flat_map(|fit| fit.names().to_vec()));
+    loss_names.extend(fit.names().to_vec());
     let unknown_names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
     let mut point = Point {
         weights: operator.initial_weights(job.seed),
@@ -45,7 +47,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         problem,
         lower: &lower,
         upper: &upper,
-        fit: fit.as_ref(),
+        fit: &fit,
+        weights_by_function: &operator.weights_by_function(),
         loss_names: &loss_names,
         unknown_names: &unknown_names,
         observer,
@@ -57,7 +60,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         Stop::Steps => trainer.train(&mut point),
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
     };
-    let visit = inspector.visit(&point);
+    let estimate = network::theta(problem, &mut operator, device.as_mut(), &point)?;
+    let visit = inspector.visit(&estimate);
     let classical = visit.as_ref().map(|visit| &visit.solution).map_err(Clone::clone);
     let verdict = verify(problem, &mut operator, device.as_mut(), &point, classical)?;
     let train_steps = trained.steps;
@@ -77,6 +81,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         audit: vec![],
         singular_values: vec![],
         noise: vec![],
+        notes: vec![],
         warnings: vec![],
         pretrain_steps: pretrained.steps,
         train_steps,
@@ -91,53 +96,60 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     };
     match at_guess {
         Ok(audit) => {
-            outcome.warnings.extend(audit.warning());
+            // The pointwise gradient of a function is another one than the exact, by design.
+            if problem.functions.is_empty() {
+                outcome.warnings.extend(audit.warning());
+            }
             outcome.audit.push(audit);
         }
         // What holds at the estimate too is told once.
         Err(reason) if outcome.classical_failure.as_ref() == Some(&reason) => {}
         Err(reason) => outcome.warnings.push(format!("no audit at the guess: {reason}")),
     }
+    for (number, function) in problem.functions.iter().enumerate() {
+        let mut estimate = |columns: &[&[f64]]| {
+            network::sample(problem, &mut operator, device.as_mut(), &point, number, columns)
+        };
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Pointwise)?);
+        outcome.fields.arrays.extend(score::fields(problem, function, &mut estimate)?);
+    }
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = began.elapsed().as_secs_f64();
     Ok(outcome)
 }
 
-fn refuse_functions(problem: &Problem) -> Result<()> {
-    let Some(function) = problem.functions.first() else { return Ok(()) };
-    let message = format!("the method bilo infers numbers, and `{}` is a function", function.name);
-    let error = Diagnostic::new(message, function.guess.origin.clone());
-    Err(error.help("run it with --method adjoint").into())
-}
-
 /// u_0, the classical solution at the guess, at points of the PDE; none if
 /// pre-training is not asked to fit it or the classical solver cannot.
 fn load_start(
+    fit: Fit,
     problem: &Problem,
     twin: &std::result::Result<Twin, String>,
     seed: u64,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     observer: &mut dyn Observer,
-) -> Result<Option<Fit>> {
+) -> Result<Fit> {
     if !problem.training.pretrain_on_solution || problem.training.pretrain_steps == 0 {
-        return Ok(None);
+        return Ok(fit);
     }
-    let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
-    let twin = match twin {
-        Ok(twin) => twin,
-        Err(reason) => return Ok(skip_start(observer, reason)),
+    let guess = Theta::guess(problem)?;
+    let solved = match twin {
+        Ok(twin) => twin.solve(&guess).map(|solution| (twin, solution)).map_err(|error| error.to_string()),
+        Err(reason) => Err(reason.clone()),
     };
-    let solution = match twin.solve(&guess) {
-        Ok(solution) => solution,
-        Err(error) => return Ok(skip_start(observer, &error.to_string())),
+    let (twin, solution) = match solved {
+        Ok(solved) => solved,
+        Err(reason) => {
+            observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
+            return Ok(fit);
+        }
     };
     observer.event(&Event::Note(&format!("classical solution at the guess: {}", twin.describe())));
     let columns = start_points(problem, seed)?;
     let table =
         |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
     let tables: Vec<Table> = (0..problem.states.len()).map(table).collect();
-    Fit::new(problem, operator, device, tables).map(Some)
+    fit.with_start(problem, operator, device, tables)
 }
 
 /// Most points where u_0 is fitted, the paper's 51x51: its values are stored, which residuals do without.
@@ -162,11 +174,6 @@ fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
         }
     }
     Ok(columns)
-}
-
-fn skip_start(observer: &mut dyn Observer, reason: &str) -> Option<Fit> {
-    observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
-    None
 }
 
 #[cfg(test)]

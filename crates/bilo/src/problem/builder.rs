@@ -215,7 +215,7 @@ impl ProblemBuilder {
         let mut problem = self.problem;
         let places = Places::default();
         for function in self.functions {
-            problem.functions.push(function.resolve(&problem.coordinates)?);
+            problem.functions.push(function.resolve(&problem.coordinates, problem.training.recipe)?);
         }
         for (name, value) in self.inputs {
             let value = formula(&format!("input.{name}.value"), &value)?;

@@ -4,8 +4,8 @@ use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::input::InputValues;
 use super::model::{
-    Classical, Data, Formula, Layout, Levels, Observation, Points, Problem, RegulariserKind, Table,
-    Transform, Unknown, UnknownFunction,
+    Classical, Data, Formula, Layout, Levels, NetworkChoice, Observation, Points, Problem, RegulariserKind,
+    Table, Transform, Unknown, UnknownFunction,
 };
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
@@ -40,7 +40,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     for observation in &problem.observations {
         check.observation(observation)?;
     }
-    check.network()?;
+    check.shape("network", &problem.network)?;
     check.training()?;
     check.classical()?;
     check.formulas()?;
@@ -243,6 +243,9 @@ impl Check<'_> {
         self.demand(moves.iter().any(|&slope| slope != 0.0), &path("form"), || {
             format!("the form of `{}` does not use the network, `net`", function.name)
         })?;
+        self.shape(&path("network"), &function.network)?;
+        self.positive(&path("scale"), function.scale)?;
+        function.rate.map_or(Ok(()), |rate| self.positive(&path("rate"), rate))?;
         let Some(regulariser) = &function.regulariser else { return Ok(()) };
         self.not_negative(&path("regularise.weight"), regulariser.weight)?;
         match &regulariser.kind {
@@ -296,13 +299,13 @@ impl Check<'_> {
         why.map_or(Ok(()), |why| Err(self.error(&format!("{path}.data"), why).into()))
     }
 
-    fn network(&self) -> Result<()> {
-        let network = &self.problem.network;
-        self.count("network.width", network.width, 1, 16_384)?;
-        self.count("network.layers", network.layers, 1, 256)?;
+    /// The shape of a network that is stated at a path.
+    fn shape(&self, path: &str, network: &NetworkChoice) -> Result<()> {
+        self.count(&format!("{path}.width"), network.width, 1, 16_384)?;
+        self.count(&format!("{path}.layers"), network.layers, 1, 256)?;
         if let Some((features, scale)) = network.fourier {
-            self.count("network.fourier.features", features, 1, 16_384)?;
-            self.positive("network.fourier.scale", scale)?;
+            self.count(&format!("{path}.fourier.features"), features, 1, 16_384)?;
+            self.positive(&format!("{path}.fourier.scale"), scale)?;
         }
         Ok(())
     }

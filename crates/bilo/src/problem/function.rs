@@ -1,8 +1,12 @@
 //! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
 
-use super::model::{Constant, Coordinate, Formula, Problem, Regulariser, RegulariserKind, UnknownFunction};
+use super::model::{
+    Constant, Coordinate, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
+    UnknownFunction,
+};
 use super::names::{NET, Names};
 use super::reader::{Reader, count, string, wrong_type};
+use super::settings::{NETWORK_KEYS, read_network};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
 use crate::function::Lattice;
@@ -17,7 +21,8 @@ const IN_SPACE: usize = 41;
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 7] = ["of", "form", "guess", "truth", "grid", "regularise", "unit"];
+const KEYS: [&str; 10] =
+    ["of", "form", "guess", "truth", "grid", "regularise", "network", "scale", "rate", "unit"];
 
 /// Whether a table `[unknown.NAME]` states a function.
 pub(super) fn is_function(entry: &Entry) -> bool {
@@ -30,6 +35,7 @@ pub(super) fn read_function(
     entry: &Entry,
     coordinates: &[Coordinate],
     constants: &[Constant],
+    recipe: Recipe,
 ) -> Result<UnknownFunction> {
     let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
     let of = read_of(reader.require("of", "[\"x\"]")?, coordinates)?;
@@ -46,6 +52,11 @@ pub(super) fn read_function(
         Some(node) => Some(read_nodes(node, &format!("{path}.grid"), &of, coordinates, constants)?),
         None => None,
     };
+    let mut network = default_network(recipe);
+    if let Some(node) = reader.get("network") {
+        let path = format!("{path}.network");
+        read_network(&Reader::of(node, &path, constants, NETWORK_KEYS)?, &mut network)?;
+    }
     Ok(UnknownFunction {
         name: entry.key.clone(),
         form,
@@ -54,6 +65,9 @@ pub(super) fn read_function(
         nodes: nodes.unwrap_or_else(|| default_nodes(of.len())),
         of,
         regulariser: regularise,
+        network,
+        scale: reader.number("scale")?.unwrap_or(1.0),
+        rate: reader.number("rate")?,
         unit: reader.string("unit")?,
     })
 }
@@ -67,6 +81,12 @@ fn profile(reader: &Reader<'_>, key: &str) -> Result<Option<Formula>> {
         }
         _ => reader.formula(key),
     }
+}
+
+/// Half as wide as that of the states.
+fn default_network(recipe: Recipe) -> NetworkChoice {
+    let (network, _) = recipe.defaults();
+    NetworkChoice { width: network.width / 2, ..network }
 }
 
 fn default_nodes(coordinates: usize) -> Vec<usize> {
@@ -154,6 +174,8 @@ pub struct FunctionSpec {
     truth: Option<String>,
     nodes: Option<Vec<usize>>,
     regulariser: Option<Regulariser>,
+    scale: f64,
+    rate: Option<f64>,
     unit: Option<String>,
 }
 
@@ -168,6 +190,8 @@ impl FunctionSpec {
             truth: None,
             nodes: None,
             regulariser: None,
+            scale: 1.0,
+            rate: None,
             unit: None,
         }
     }
@@ -192,13 +216,23 @@ impl FunctionSpec {
         Self { regulariser: Some(Regulariser { kind, weight }), ..self }
     }
 
+    /// Its typical size.
+    pub fn scale(self, scale: f64) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// The learning rate of its network.
+    pub fn rate(self, rate: f64) -> Self {
+        Self { rate: Some(rate), ..self }
+    }
+
     /// Its unit, for people.
     pub fn unit(self, unit: &str) -> Self {
         Self { unit: Some(unit.to_string()), ..self }
     }
 
     /// The function over coordinates that are known by now.
-    pub(super) fn resolve(self, coordinates: &[Coordinate]) -> Result<UnknownFunction> {
+    pub(super) fn resolve(self, coordinates: &[Coordinate], recipe: Recipe) -> Result<UnknownFunction> {
         let path = |key: &str| format!("unknown.{}.{key}", self.name);
         let parse = |key: &str, text: &str| Formula::parse(text, Origin::text(&path(key), text));
         let mut of = vec![];
@@ -219,6 +253,9 @@ impl FunctionSpec {
             of,
             name: self.name,
             regulariser: self.regulariser,
+            network: default_network(recipe),
+            scale: self.scale,
+            rate: self.rate,
             unit: self.unit,
         })
     }

@@ -99,6 +99,12 @@ pub struct UnknownFunction {
     pub nodes: Vec<usize>,
     /// What is added to the upper-level loss to make it well-posed.
     pub regulariser: Option<Regulariser>,
+    /// The network behind `net` where there is one.
+    pub network: NetworkChoice,
+    /// Typical size: the local operator takes f/scale.
+    pub scale: f64,
+    /// The learning rate of its network; else the training's `theta-rate`.
+    pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
 }
@@ -128,6 +134,17 @@ pub enum RegulariserKind {
         /// An expression of the function's coordinates.
         reference: Option<Formula>,
     },
+}
+
+impl RegulariserKind {
+    /// The name in a problem file.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RegulariserKind::H1 => "h1",
+            RegulariserKind::Tv { .. } => "tv",
+            RegulariserKind::L2 { .. } => "l2",
+        }
+    }
 }
 
 /// An extra input of every network of the states, beside the coordinates: u is net(x, phi). Where phi has a

@@ -31,13 +31,19 @@ impl Names {
     /// Coordinates, constants and unknowns, functions among them as opaque functions of their
     /// coordinates; states are bound later, to whatever stands for them.
     pub fn new(problem: &Problem) -> Result<Names> {
-        let mut names = Names::without_unknowns(problem);
-        names.bind_scalars(problem);
-        names.bind_inputs(problem)?;
+        let mut names = Names::without_functions(problem)?;
         for unknown in &problem.functions {
             let function = names.bind_function(&unknown.name, &unknown.of);
             names.functions.push(function);
         }
+        Ok(names)
+    }
+
+    /// Coordinates, constants, scalar unknowns and inputs; unknown functions are bound later, like states.
+    pub(crate) fn without_functions(problem: &Problem) -> Result<Names> {
+        let mut names = Names::without_unknowns(problem);
+        names.bind_scalars(problem);
+        names.bind_inputs(problem)?;
         Ok(names)
     }
 

@@ -4,7 +4,7 @@ use super::data::{DataFile, read_table};
 use super::function::{is_function, read_function};
 use super::input::{read_input, refuse_unknown_places};
 use super::model::{
-    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, State, Transform, Unknown,
+    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, Recipe, State, Transform, Unknown,
     UnknownFunction,
 };
 use super::names::NET;
@@ -41,7 +41,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
-    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants)?;
+    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants, training.recipe)?;
     let inputs = read_each(&tree, "input", read_input)?;
     let states = read_each(&tree, "state", read_state)?;
 
@@ -121,6 +121,7 @@ fn read_unknowns(
     tree: &Table,
     coordinates: &[Coordinate],
     constants: &[Constant],
+    recipe: Recipe,
 ) -> Result<(Vec<Unknown>, Vec<UnknownFunction>)> {
     let (mut numbers, mut functions) = (vec![], vec![]);
     let Some(node) = tree.get("unknown") else {
@@ -129,7 +130,7 @@ fn read_unknowns(
     for entry in &table(node, "unknown")?.entries {
         let path = join("unknown", &entry.key);
         if is_function(entry) {
-            functions.push(read_function(&path, entry, coordinates, constants)?);
+            functions.push(read_function(&path, entry, coordinates, constants, recipe)?);
         } else {
             numbers.push(read_unknown(&path, entry, constants)?);
         }
@@ -160,7 +161,7 @@ fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
     let Value::Table(table) = &entry.node.value else {
         return Ok(());
     };
-    let of_functions = ["form", "regularise", "grid"];
+    let of_functions = ["form", "regularise", "grid", "network"];
     match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
         None => Ok(()),
         Some(found) => {

@@ -6,7 +6,7 @@ use super::tree::{Node, Table};
 use crate::diagnostic::Result;
 use bilo_jet::{Activation, Precision};
 
-const NETWORK_KEYS: &[&str] =
+pub(super) const NETWORK_KEYS: &[&str] =
     &["width", "layers", "activation", "fourier", "residual", "modified", "separate"];
 const TRAIN_KEYS: &[&str] = &[
     "precision",
@@ -82,7 +82,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
-fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> Result<()> {
+pub(super) fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> Result<()> {
     let activations = [
         ("tanh", Activation::Tanh),
         ("sin", Activation::Sin),
