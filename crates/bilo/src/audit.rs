@@ -2,6 +2,8 @@
 //! PDE. BiLO is right if its operator knows how the solution moves with the unknowns, and nothing
 //! in its own losses proves that.
 
+pub(crate) mod functions;
+
 use crate::diagnostic::Result;
 use crate::misfit::DataLoss;
 use crate::operator::{LocalOperator, program_error};
@@ -60,7 +62,7 @@ impl Audit {
         }
     }
 
-    /// Compares two gradients by everything unknown, functions through the weights of their networks.
+    /// Compares two gradients by everything unknown.
     pub fn of_functions(at: &'static str, gradient: &[f64], exact: &[f64]) -> Self {
         let size = norm(exact);
         Self {

@@ -1,11 +1,12 @@
 //! The end of a run: what the classical twin says of the result. The misfit of both solutions, the
 //! audit of the operator, the data-optimal unknowns and the error bars.
 
+use crate::audit::functions::{by_variables, network_by_shifts, pointwise_gradient};
 use crate::audit::{Audit, network_observed, values};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Error, Result};
 use crate::examine::text::digits;
 use crate::function::network::theta;
-use crate::level::{Upper, pull_back};
+use crate::level::Upper;
 use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
@@ -50,11 +51,14 @@ impl<'a> Inspector<'a> {
         if self.data.problem().functions.is_empty() {
             return Ok(Audit::new(at, &self.data, &ours.by_eta, network, &self.slopes(visit)?));
         }
-        let exact = self.loss()?.gradient(visit).map_err(|error| error.headline())?;
-        let by_weights = pull_back(self.data.problem(), operator, device, point, &exact.functions)
-            .map_err(|error| error.headline())?;
-        let ours = [ours.by_eta, ours.by_weights].concat();
-        Ok(Audit::of_functions(at, &ours, &[exact.eta, by_weights].concat()))
+        let text = |error: Error| error.headline();
+        let exact = self.loss()?.gradient(visit).map_err(text)?;
+        let shifts = network_by_shifts(&self.data, operator, device, point).map_err(text)?;
+        let mut pointwise = Theta { eta: ours.by_eta, ..visit.theta.zeros() };
+        pointwise.add(&pointwise_gradient(&self.data, &values(network), &shifts));
+        let by_net =
+            |gradient: &Theta| by_variables(self.data.problem(), &visit.theta, gradient).map_err(text);
+        Ok(Audit::of_functions(at, &by_net(&pointwise)?, &by_net(&exact)?))
     }
 
     fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {

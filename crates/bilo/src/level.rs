@@ -15,7 +15,6 @@ use crate::function::Lattice;
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::{Formula, Points, Problem, RegulariserKind, Table, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
-use crate::train::Point;
 use bilo_expr::{Expr, Symbol, Unary};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Device, PointSource, ResidualId, ResidualProgram, ResidualWeights,
@@ -261,30 +260,6 @@ impl Fit {
         let unknowns = with_shifts(eta, self.unknowns);
         self.densities.iter().map(|&id| device.density(id, weights, &unknowns, Some(gradient)).0).collect()
     }
-}
-
-/// From derivatives by the values of unknown functions on their grids to those by all weights: the
-/// weight gradient of Σ_f Σ_n slope_fn f(x_n).
-pub(crate) fn pull_back(
-    problem: &Problem,
-    operator: &mut LocalOperator,
-    device: &mut dyn Device,
-    point: &Point,
-    by_nodes: &[Vec<f64>],
-) -> Result<Vec<f64>> {
-    let mut gradient = vec![0.0; point.weights.len()];
-    for ((number, function), slopes) in problem.functions.iter().enumerate().zip(by_nodes) {
-        let graph = &mut operator.names.graph;
-        let slope = graph.leaf(operator.datum);
-        let density = graph.mul(slope, operator.functions[number]);
-        let density = Mean { density, over_functions: true, origin: &function.form.origin };
-        let mut table = on_nodes(problem, function, None)?;
-        // A mean divides by the number of nodes.
-        table.values = slopes.iter().map(|slope| slope * slopes.len() as f64).collect();
-        let id = density.load(operator, device, table)?;
-        device.density(id, &point.weights, &operator.unknowns(&point.eta), Some(&mut gradient));
-    }
-    Ok(gradient)
 }
 
 /// The nodes of an unknown function's grid, other coordinates at their lower ends, with the values of a

@@ -50,6 +50,13 @@ impl<'a> DataLoss<'a> {
         misfits.zip(self.root_weights()).map(|((value, data), root)| root * (value - data)).collect()
     }
 
+    /// The derivatives of the loss by the observed values, by observation.
+    pub fn by_values(&self, values: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let residuals = self.residuals(values);
+        let mut all = residuals.iter().zip(self.root_weights()).map(|(residual, root)| 2.0 * root * residual);
+        values.iter().map(|values| all.by_ref().take(values.len()).collect()).collect()
+    }
+
     /// The derivatives of the observed values over all observations, one column per unknown.
     pub fn slopes(&self, observed: &[WithSlopes]) -> Vec<Vec<f64>> {
         let column = |j: usize| observed.iter().flat_map(|observed| observed.slopes[j].clone()).collect();
@@ -130,17 +137,10 @@ impl<'a> TwinLoss<'a> {
 
     /// The derivatives of L_data by everything unknown, by the adjoint.
     pub fn gradient(&self, visit: &Visit<'_>) -> Result<Theta> {
-        let residuals = self.data.residuals(&visit.values);
-        let weights: Vec<f64> = residuals
-            .iter()
-            .zip(self.data.root_weights())
-            .map(|(residual, root)| 2.0 * root * residual)
-            .collect();
-        let (mut gradient, mut first) = (visit.theta.zeros(), 0);
-        for (observation, table) in self.data.problem.observations.iter().zip(self.data.tables) {
-            let weights = &weights[first..first + table.values.len()];
-            gradient.add(&visit.solution.gradient(&observation.value, &table.coordinates, weights)?);
-            first += table.values.len();
+        let mut gradient = visit.theta.zeros();
+        let observations = self.data.problem.observations.iter().zip(self.data.tables);
+        for ((observation, table), weights) in observations.zip(self.data.by_values(&visit.values)) {
+            gradient.add(&visit.solution.gradient(&observation.value, &table.coordinates, &weights)?);
         }
         Ok(gradient)
     }

@@ -111,7 +111,7 @@ fn the_upper_gradient_approaches_the_classical_one_as_the_square_root_of_the_los
                     lower.loss(device.as_mut(), weights, eta, Some(gradient)).0
                 });
             }
-            let (_, gradient) = upper.loss(device.as_mut(), &point.weights, &point.eta);
+            let gradient = upper.loss(device.as_mut(), &point.weights, &point.eta).by_eta;
             *sum += (gradient[0] / exact - 1.0).abs().ln() / seeds as f64;
         }
     }

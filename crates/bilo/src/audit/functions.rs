@@ -1,0 +1,72 @@
+//! The gradients of an audit where functions are unknown: by the values of `net` at the nodes of their
+//! grids, the variables of the adjoint method.
+
+use super::points;
+use crate::diagnostic::Result;
+use crate::function::{Lattice, Shape};
+use crate::misfit::DataLoss;
+use crate::operator::{LocalOperator, program_error};
+use crate::problem::Problem;
+use crate::theta::Theta;
+use crate::train::Point;
+use bilo_expr::Expr;
+use bilo_jet::{Device, FieldProgram};
+
+/// The derivatives of the observed quantities by a uniform shift of each unknown function, as the network
+/// has them: by observation and function.
+pub(crate) fn network_by_shifts(
+    data: &DataLoss<'_>,
+    operator: &mut LocalOperator,
+    device: &mut dyn Device,
+    point: &Point,
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let problem = data.problem();
+    let shifts = operator.operator.unknowns[problem.unknowns.len()..].to_vec();
+    let mut all = vec![];
+    for (number, (observation, table)) in problem.observations.iter().zip(data.tables()).enumerate() {
+        let (value, unknowns) = (operator.observed[number], operator.unknowns(&point.eta));
+        let graph = &mut operator.names.graph;
+        let mut slopes: Vec<Expr> = vec![];
+        for (&shift, function) in shifts.iter().zip(&problem.functions) {
+            // Shifts are in units of the function's scale.
+            let (slope, scale) = (graph.diff(value, shift), graph.constant(function.scale));
+            slopes.push(graph.div(slope, scale));
+        }
+        let program = FieldProgram::new(graph, &operator.operator, &slopes)
+            .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
+        all.push(device.evaluate(&program, points(table), &point.weights, &unknowns));
+    }
+    Ok(all)
+}
+
+/// What du(x) = u_z(x) df(x) makes of the data loss, by the values of each function at its nodes.
+pub(crate) fn pointwise_gradient(
+    data: &DataLoss<'_>,
+    values: &[Vec<f64>],
+    by_shifts: &[Vec<Vec<f64>>],
+) -> Theta {
+    let problem = data.problem();
+    let weights = data.by_values(values);
+    let mut gradient = Theta { eta: vec![0.0; problem.unknowns.len()], functions: vec![] };
+    for (number, function) in problem.functions.iter().enumerate() {
+        let lattice = Lattice::new(problem, function);
+        let mut by_nodes = vec![0.0; lattice.len()];
+        for ((table, weights), slopes) in data.tables().iter().zip(&weights).zip(by_shifts) {
+            let seeds: Vec<f64> = weights.iter().zip(&slopes[number]).map(|(w, slope)| w * slope).collect();
+            lattice.scatter(&mut by_nodes, &lattice.select(&table.coordinates), &seeds);
+        }
+        gradient.functions.push(by_nodes);
+    }
+    gradient
+}
+
+/// From derivatives by the functions' values to those by `net`, after those by the scalars.
+pub(crate) fn by_variables(problem: &Problem, at: &Theta, gradient: &Theta) -> Result<Vec<f64>> {
+    let mut all = gradient.eta.clone();
+    for ((function, values), slopes) in problem.functions.iter().zip(&at.functions).zip(&gradient.functions) {
+        let shape = Shape::new(problem, function)?;
+        let by_net = shape.values(&shape.net_of(values, function)?).1;
+        all.extend(slopes.iter().zip(by_net).map(|(slope, by_net)| slope * by_net));
+    }
+    Ok(all)
+}
