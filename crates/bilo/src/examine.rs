@@ -37,6 +37,9 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     let mut operator = LocalOperator::new(problem, 0)?;
     let reach = Reach::new(problem)?;
     examination.section("Coordinates", describe::coordinates(problem));
+    if !problem.inputs.is_empty() {
+        examination.section("Inputs", describe::inputs(problem));
+    }
     examination.section("Unknowns", describe::unknowns(problem, &reach));
     examination.warnings.extend(reach.warnings());
     examination.section("States", describe::states(problem));
@@ -54,7 +57,7 @@ impl Examination {
     }
 
     fn equations(&mut self, problem: &Problem, operator: &mut LocalOperator) -> Result<()> {
-        let mut names = Names::new(&as_written(problem));
+        let mut names = Names::new(&as_written(problem))?;
         names.bind_states_opaque(problem);
         let mut lines = vec![];
         for (number, equation) in problem.equations.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! training rather than blamed on it.
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::problem::{Equation, Problem};
+use crate::problem::{Equation, Formula, Input as NetworkInput, InputValues, Problem};
 use bilo_expr::{Input, Scratch};
 use bilo_jet::{PointSource, ResidualProgram};
 
@@ -72,28 +72,41 @@ pub(crate) fn probes<'a>(
     })
 }
 
-/// Fails if the residual of one of a program's equations has no value at one of its points.
+/// Fails if an input of the networks, or the residual of one of a program's equations, has no value at one
+/// of its points.
 pub(crate) fn require_finite(
     problem: &Problem,
     equations: &[&Equation],
     program: &ResidualProgram,
     points: &PointSource,
 ) -> Result<()> {
+    let inputs = InputValues::new(problem)?;
     for (columns, probe) in probes(problem, program, points) {
+        if let Some((input, point)) = inputs.first_without_value(&columns) {
+            let NetworkInput { name, value } = &problem.inputs[input];
+            return Err(without_value(problem, &format!("input `{name}`"), value, &columns, point).into());
+        }
         for (q, equation) in equations.iter().enumerate() {
             if let Some(point) = probe.first_without_value(q) {
-                return Err(without_value(problem, equation, &columns, point).into());
+                let what = format!("residual of `{}`", equation.name);
+                return Err(without_value(problem, &what, &equation.residual, &columns, point).into());
             }
         }
     }
     Ok(())
 }
 
-fn without_value(problem: &Problem, equation: &Equation, columns: &[Vec<f64>], point: usize) -> Diagnostic {
+fn without_value(
+    problem: &Problem,
+    what: &str,
+    formula: &Formula,
+    columns: &[Vec<f64>],
+    point: usize,
+) -> Diagnostic {
     let places: Vec<String> = (problem.coordinates.iter().zip(columns))
         .map(|(coordinate, column)| format!("{} = {}", coordinate.name, column[point]))
         .collect();
-    let message = format!("the residual of `{}` has no finite value at {}", equation.name, places.join(", "));
+    let message = format!("the {what} has no finite value at {}", places.join(", "));
     let help = "leave the point out with `where` beside the equation's points, or bound the expression";
-    Diagnostic::new(message, equation.residual.origin.clone()).help(help)
+    Diagnostic::new(message, formula.origin.clone()).help(help)
 }

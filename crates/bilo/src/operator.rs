@@ -39,21 +39,22 @@ impl LocalOperator {
     /// Binds the networks and lowers all formulas.
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
         let inputs = unknowns_of_the_pde(problem)?;
-        let mut names = Names::without_functions(problem);
+        let mut names = Names::without_functions(problem)?;
         let functions = FunctionInputs::new(problem, &mut names, seed)?;
         let mut networks = functions.networks.clone();
         networks.extend(bind_states(problem, &mut names, &inputs, &functions, seed));
         let of_states = networks.iter().filter(|bound| !bound.given);
         let outputs: Vec<_> = of_states.flat_map(|bound| bound.outputs.clone()).collect();
-        let mut states = vec![];
+        let mut forms = vec![];
         for (state, output) in problem.states.iter().zip(outputs) {
             let net = names.graph.value(output);
             names.scope.bind(NET, net);
-            states.push(names.lower(&state.form)?);
+            forms.push(names.lower_with_inputs(&state.form)?);
         }
-        for (state, &form) in problem.states.iter().zip(&states) {
+        for (state, &form) in problem.states.iter().zip(&forms) {
             names.scope.bind(&state.name, form);
         }
+        let states = forms.into_iter().map(|form| names.without_inputs(form)).collect();
         let residuals = problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<_>>()?;
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
@@ -137,7 +138,7 @@ struct Inputs {
 }
 
 fn unknowns_of_the_pde(problem: &Problem) -> Result<Inputs> {
-    let mut names = Names::new(problem);
+    let mut names = Names::new(problem)?;
     names.bind_states_opaque(problem);
     names.bind_opaque(NET);
     let mut formulas = vec![];
@@ -185,8 +186,9 @@ fn bind_states(
     functions: &FunctionInputs,
     seed: u64,
 ) -> Vec<BoundNetwork> {
-    let coordinates: Vec<Expr> =
+    let mut coordinates: Vec<Expr> =
         (0..problem.coordinates.len()).flat_map(|c| coordinate_input(problem, names, c)).collect();
+    coordinates.extend(names.inputs.iter().map(|&input| names.graph.leaf(input)));
     let scalars = used.scalars.iter().map(|&unknown| (unknown, names.eta[unknown]));
     let of_functions = functions.parameters(problem.unknowns.len(), &used.functions);
     let all: Vec<(usize, Symbol)> = scalars.chain(of_functions).collect();

@@ -46,6 +46,14 @@ impl StatedTruth {
         leaves
     }
 
+    /// Whether an expression has a derivative of a state by an input: the truth, a function of the
+    /// coordinates, does not tell it.
+    pub(crate) fn is_by_input(&self, expression: Expr) -> bool {
+        let by_input =
+            |leaf: &Leaf| matches!(leaf, Leaf::Derivative(_, index) if self.names.is_by_input(index));
+        self.state_leaves(expression).iter().any(by_input)
+    }
+
     /// The first of the states in an expression whose truth is not stated.
     pub(crate) fn missing(&self, expression: Expr) -> Option<usize> {
         let leaves = self.state_leaves(expression);
@@ -100,7 +108,7 @@ impl StatedTruth {
     /// A formula of states at points; none if a truth is missing.
     pub(crate) fn observe(&mut self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Option<Vec<f64>>> {
         let value = self.names.lower(formula)?;
-        if self.missing(value).is_some() {
+        if self.missing(value).is_some() || self.is_by_input(value) {
             return Ok(None);
         }
         let value = self.in_place(value);

@@ -1,6 +1,7 @@
 //! The classical twin: the same problem, read off the same formulas, for a solver that knows nothing
 //! of networks. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
 
+mod interface;
 mod law;
 mod pinned;
 mod profile;
@@ -291,6 +292,7 @@ impl TwinSolution<'_> {
         for leaf in &leaves {
             inputs.push(match leaf {
                 Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
+                Leaf::Derivative(_, index) if names.is_by_input(index) => return Err(no_partials(formula)),
                 Leaf::Derivative(function, index) => match (self.twin.state(*function), &self.solved) {
                     (Some(state), Solved::Central(solution)) => {
                         self.derivative(solution, state, index, columns)
@@ -327,6 +329,13 @@ fn no_derivatives(formula: &Formula) -> Error {
     let message = "a solution by Godunov's scheme may jump, so its derivatives cannot be observed";
     Diagnostic::new(message, formula.origin.clone())
         .help("observe values of the state, or choose `scheme = \"central\"` in [classical]")
+        .into()
+}
+
+fn no_partials(formula: &Formula) -> Error {
+    let message = "the classical solver knows states as functions of the coordinates, not of extra inputs";
+    Diagnostic::new(message, formula.origin.clone())
+        .help("observe states and their derivatives by coordinates")
         .into()
 }
 

@@ -366,7 +366,7 @@ fn evaluate(names: &Names, expr: Expr, inputs: &[(Leaf, f64)]) -> f64 {
 #[test]
 fn unknowns_stand_for_their_transformed_variables() {
     let problem = read(FRONT);
-    let names = Names::new(&problem);
+    let names = Names::new(&problem).expect("a checked problem");
     for (i, unknown) in problem.unknowns.iter().enumerate() {
         let eta = unknown.eta_of(1.7);
         let found = evaluate(&names, names.theta[i], &[(Leaf::Symbol(names.eta[i]), eta)]);
@@ -383,7 +383,7 @@ fn unknowns_stand_for_their_transformed_variables() {
 #[test]
 fn a_residual_is_an_expression_of_the_states_derivatives() {
     let problem = read(FRONT);
-    let mut names = Names::new(&problem);
+    let mut names = Names::new(&problem).expect("a checked problem");
     let u = names.bind_states_opaque(&problem)[0];
     let residual = names.lower(&problem.equations[0].residual).expect("a residual");
     let index = |x: usize, t: usize| {
@@ -407,7 +407,7 @@ fn a_residual_is_an_expression_of_the_states_derivatives() {
 #[test]
 fn space_is_every_coordinate_but_time() {
     let problem = read(&FRONT.replace("0.01*D*u_xx", "div(0.01*D*grad(u))"));
-    let mut names = Names::new(&problem);
+    let mut names = Names::new(&problem).expect("a checked problem");
     names.bind_states_opaque(&problem);
     let by_div = names.lower(&problem.equations[0].residual).expect("a residual");
     let by_hand = names.lower(&read(FRONT).equations[0].residual).expect("a residual");

@@ -20,6 +20,10 @@ pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
     problem.coordinates.iter().map(line).collect()
 }
 
+pub(super) fn inputs(problem: &Problem) -> Vec<String> {
+    problem.inputs.iter().map(|input| format!("{} = {}", input.name, input.value.text)).collect()
+}
+
 /// Every unknown with its start and the way it reaches the losses.
 pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
     let line = |(number, unknown): (usize, &Unknown)| {
@@ -110,6 +114,7 @@ pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
                 vec![c.name.clone()]
             }
         })
+        .chain(problem.inputs.iter().map(|input| input.name.clone()))
         .collect();
     let name = |orders: &[u8]| {
         let suffix: Vec<String> =

@@ -24,7 +24,7 @@ pub(super) struct Reach {
 
 impl Reach {
     pub(super) fn new(problem: &Problem) -> Result<Self> {
-        let mut names = Names::new(problem);
+        let mut names = Names::new(problem)?;
         let functions = names.bind_states_opaque(problem);
         names.bind_opaque(crate::problem::NET);
         let mut pde = vec![];

@@ -70,7 +70,9 @@ impl Shape {
     fn require_met(&self, values: &[f64], net: &[f64], function: &UnknownFunction) -> Result<()> {
         let made = self.values(net).0;
         let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
-        let missed = (0..values.len()).find(|&i| !((made[i] - values[i]).abs() <= MET * size));
+        // What is not a number is not met either.
+        let met = |i: usize| (made[i] - values[i]).abs() <= MET * size;
+        let missed = (0..values.len()).find(|&i| !met(i));
         let Some(node) = missed else { return Ok(()) };
         let place: Vec<String> = self.columns.iter().map(|column| column[node].to_string()).collect();
         let message = format!(

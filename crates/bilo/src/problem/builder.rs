@@ -3,8 +3,8 @@
 use super::check;
 use super::function::FunctionSpec;
 use super::model::{
-    Classical, Constant, Coordinate, Data, Equation, Formula, NetworkChoice, Observation, Problem, Recipe,
-    State, Table, Training, Transform, Unknown,
+    Classical, Constant, Coordinate, Data, Equation, Formula, Input, NetworkChoice, Observation, Problem,
+    Recipe, State, Table, Training, Transform, Unknown,
 };
 use super::points_spec::PointsSpec;
 use super::tree::Places;
@@ -30,6 +30,8 @@ pub struct ProblemBuilder {
     /// What needs no work to be part of the problem.
     problem: Problem,
     functions: Vec<FunctionSpec>,
+    /// Names and values.
+    inputs: Vec<(String, String)>,
     states: Vec<StateSpec>,
     equations: Vec<EquationSpec>,
     observations: Vec<ObservationSpec>,
@@ -92,6 +94,7 @@ impl Problem {
                 constants: Vec::new(),
                 unknowns: Vec::new(),
                 functions: Vec::new(),
+                inputs: Vec::new(),
                 states: Vec::new(),
                 equations: Vec::new(),
                 observations: Vec::new(),
@@ -100,6 +103,7 @@ impl Problem {
                 classical: Classical::over(&[]),
             },
             functions: Vec::new(),
+            inputs: Vec::new(),
             states: Vec::new(),
             equations: Vec::new(),
             observations: Vec::new(),
@@ -136,6 +140,12 @@ impl ProblemBuilder {
     /// Adds an unknown function.
     pub fn unknown_function(mut self, function: FunctionSpec) -> Self {
         self.functions.push(function);
+        self
+    }
+
+    /// Adds an extra input of the networks, an expression of coordinates and constants.
+    pub fn input(mut self, name: &str, value: &str) -> Self {
+        self.inputs.push((name.to_string(), value.to_string()));
         self
     }
 
@@ -206,6 +216,10 @@ impl ProblemBuilder {
         let places = Places::default();
         for function in self.functions {
             problem.functions.push(function.resolve(&problem.coordinates, problem.training.recipe)?);
+        }
+        for (name, value) in self.inputs {
+            let value = formula(&format!("input.{name}.value"), &value)?;
+            problem.inputs.push(Input { name, value });
         }
         for StateSpec { name, form, truth } in self.states {
             let form = formula(&format!("state.{name}.form"), &form)?;

@@ -2,6 +2,7 @@
 
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
+use super::input::InputValues;
 use super::model::{
     Classical, Data, Formula, Layout, Levels, NetworkChoice, Observation, Points, Problem, RegulariserKind,
     Table, Transform, Unknown, UnknownFunction,
@@ -26,6 +27,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.presence()?;
     check.names()?;
     check.coordinates()?;
+    InputValues::new(problem)?;
     for unknown in &problem.unknowns {
         check.unknown(unknown)?;
     }
@@ -138,6 +140,7 @@ impl Check<'_> {
         names.extend(p.constants.iter().map(|c| ("constants", c.name.as_str())));
         names.extend(p.unknowns.iter().map(|u| ("unknown", u.name.as_str())));
         names.extend(p.functions.iter().map(|f| ("unknown", f.name.as_str())));
+        names.extend(p.inputs.iter().map(|i| ("input", i.name.as_str())));
         names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
         names.extend(p.equations.iter().map(|e| ("equation", e.name.as_str())));
         names.extend(p.observations.iter().map(|o| ("observation", o.name.as_str())));
@@ -165,7 +168,9 @@ impl Check<'_> {
 
     /// The state or unknown function that a name such as `u_xt` is a derivative of.
     fn as_derivative(&self, name: &str) -> Option<&str> {
-        let variables: Vec<&str> = self.problem.coordinates.iter().map(|c| c.name.as_str()).collect();
+        let coordinates = self.problem.coordinates.iter().map(|c| c.name.as_str());
+        let variables: Vec<&str> =
+            coordinates.chain(self.problem.inputs.iter().map(|i| i.name.as_str())).collect();
         let functions = self.problem.functions.iter().map(|f| f.name.as_str());
         let states = self.problem.states.iter().map(|s| s.name.as_str()).chain(functions);
         let suffix = |state: &str| name.strip_prefix(state).and_then(|rest| rest.strip_prefix('_'));
@@ -349,7 +354,7 @@ impl Check<'_> {
     /// Every formula has a meaning in its scope, and everything declared is used.
     fn formulas(&self) -> Result<()> {
         let problem = self.problem;
-        let mut in_forms = Names::new(problem);
+        let mut in_forms = Names::new(problem)?;
         self.state_truths(&mut in_forms)?;
         let net = in_forms.bind_opaque(NET);
         let mut forms = Vec::new();
@@ -362,7 +367,7 @@ impl Check<'_> {
             )?;
             forms.push(form);
         }
-        let mut names = Names::new(problem);
+        let mut names = Names::new(problem)?;
         let states = names.bind_states_opaque(problem);
         let residuals =
             problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<Vec<_>>>()?;

@@ -79,7 +79,10 @@ pub(super) fn scheme_fault(problem: &Problem) -> Result<Option<(&'static str, St
         (Scheme::Godunov, None) => "scheme",
         (Scheme::Automatic | Scheme::Central, None) => return Ok(None),
     };
-    let mut names = Names::new(problem);
+    if !problem.inputs.is_empty() {
+        return Ok(Some((key, "Godunov's scheme takes no extra inputs".to_owned())));
+    }
+    let mut names = Names::new(problem)?;
     let Some(candidate) = candidate(problem, &mut names)? else {
         let why =
             "Godunov's scheme takes one state, one space coordinate, time and one equation inside the domain";

@@ -247,7 +247,7 @@ impl FunctionSpec {
     /// The function over coordinates that are known by now.
     pub(super) fn resolve(self, coordinates: &[Coordinate], recipe: Recipe) -> Result<UnknownFunction> {
         let path = |key: &str| format!("unknown.{}.{key}", self.name);
-        let parse = |key: &str, text: &str| Formula::parse(text, Origin::text(&path(key), text));
+        let parse = |key: &str, text: &str| Formula::parse(text, Origin::text(path(key), text));
         let mut of = vec![];
         for name in &self.of {
             let number = coordinates.iter().position(|c| c.name == *name).ok_or_else(|| {

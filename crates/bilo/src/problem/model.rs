@@ -20,6 +20,8 @@ pub struct Problem {
     pub unknowns: Vec<Unknown>,
     /// The functions to be inferred.
     pub functions: Vec<UnknownFunction>,
+    /// What networks see beside the coordinates.
+    pub inputs: Vec<Input>,
     /// What the PDE is about; several states make a system.
     pub states: Vec<State>,
     /// Residuals that must vanish: the PDE itself and soft conditions.
@@ -146,6 +148,17 @@ impl RegulariserKind {
             RegulariserKind::L2 { .. } => "l2",
         }
     }
+}
+
+/// An extra input of every network of the states, beside the coordinates: u is net(x, phi). Where phi has a
+/// kink, u may have one too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Its name in expressions: `u_x` is the total derivative, through phi too, and `u_phi` the partial
+    /// one, with the coordinates held fixed.
+    pub name: String,
+    /// An expression of coordinates and constants.
+    pub value: Formula,
 }
 
 /// The variable eta that the method moves in place of an unknown theta.

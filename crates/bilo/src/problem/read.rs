@@ -2,6 +2,7 @@
 
 use super::data::{DataFile, read_table};
 use super::function::{is_function, read_function};
+use super::input::{read_input, refuse_unknown_places};
 use super::model::{
     Constant, Coordinate, Data, Equation, Formula, Observation, Problem, Recipe, State, Transform, Unknown,
     UnknownFunction,
@@ -20,6 +21,7 @@ const TOP_KEYS: &[&str] = &[
     "coordinates",
     "constants",
     "unknown",
+    "input",
     "state",
     "equation",
     "observation",
@@ -40,10 +42,17 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let coordinates = read_coordinates(&tree, &constants)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
     let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants, training.recipe)?;
+    let inputs = read_each(&tree, "input", read_input)?;
     let states = read_each(&tree, "state", read_state)?;
 
-    let room =
-        Room { coordinates: &coordinates, constants: &constants, states: &states, places: &places, folder };
+    let room = Room {
+        coordinates: &coordinates,
+        constants: &constants,
+        unknowns: &unknowns,
+        states: &states,
+        places: &places,
+        folder,
+    };
     let equations = read_each(&tree, "equation", |path, entry| room.equation(path, entry))?;
     let observations = read_each(&tree, "observation", |path, entry| room.observation(path, entry))?;
     let problem = Problem {
@@ -53,6 +62,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
         constants,
         unknowns,
         functions,
+        inputs,
         states,
         equations,
         observations,
@@ -175,6 +185,7 @@ fn read_state(path: &str, entry: &Entry) -> Result<State> {
 struct Room<'a> {
     coordinates: &'a [Coordinate],
     constants: &'a [Constant],
+    unknowns: &'a [Unknown],
     states: &'a [State],
     places: &'a Places,
     folder: &'a Path,
@@ -189,6 +200,7 @@ impl Room<'_> {
         let points = reader.require("points", &example)?;
         let points_path = join(path, "points");
         let points_reader = Reader::of(points, &points_path, self.constants, POINTS_KEYS)?;
+        refuse_unknown_places(&points_reader, self.unknowns)?;
         let spec = read_spec(&points_reader, self.coordinates, self.folder)?;
         Ok(Equation {
             name: entry.key.clone(),
@@ -238,6 +250,7 @@ impl Room<'_> {
     fn synthetic(&self, path: &str, node: &Node) -> Result<Data> {
         let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise"]).collect();
         let reader = Reader::of(node, path, self.constants, &known)?;
+        refuse_unknown_places(&reader, self.unknowns)?;
         let spec = read_spec(&reader, self.coordinates, self.folder)?;
         Ok(Data::Synthetic {
             points: spec.resolve(self.coordinates, path, self.places)?,

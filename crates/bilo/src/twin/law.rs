@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Option<usize>)>> {
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
-    if *scheme == Scheme::Central {
+    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() {
         return Ok(None);
     }
     let found = match candidate(parts) {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::problem::{NET, Names, Problem, State};
-use bilo_expr::{Expr, Input, Leaf, MultiIndex, Scratch, Tape};
+use bilo_expr::{Expr, Input, Leaf, Scratch, Tape};
 use std::collections::BTreeMap;
 
 /// Scattered points at which a factor is tried.
@@ -19,10 +19,10 @@ pub(super) struct PinnedForm {
 }
 
 impl PinnedForm {
-    pub(super) fn new(problem: &Problem, names: &mut Names, state: &State) -> Result<Self> {
+    pub(super) fn new(names: &mut Names, state: &State) -> Result<Self> {
         let net = names.bind_opaque(NET);
         let form = names.lower(&state.form)?;
-        let net = Leaf::Derivative(net, MultiIndex::zero(problem.coordinates.len()));
+        let net = names.value_leaf(net);
         let slope = names.graph.partial(form, &net);
         let zero = names.graph.constant(0.0);
         let bare = names.graph.substitute(form, &BTreeMap::from([(net.clone(), zero)]));

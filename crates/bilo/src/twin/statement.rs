@@ -1,5 +1,6 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
+use super::interface::JumpCondition;
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use crate::diagnostic::{Diagnostic, Error, Result};
@@ -14,17 +15,19 @@ pub(super) struct Parts<'a> {
     pub(super) axes: &'a Axes,
     /// The names that all formulas are written in.
     pub(super) names: Names,
-    /// The states as functions of the graph.
+    /// The states as functions of the graph: of the coordinates and of the departures of inputs.
     pub(super) states: Vec<Function>,
     pub(super) boundary: Vec<Boundary>,
     pub(super) initial: Vec<Option<Expr>>,
     pub(super) interior: Vec<(&'a Equation, Expr)>,
+    /// What holds at a place inside the domain.
+    pub(super) jumps: Vec<JumpCondition<'a>>,
 }
 
 impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub(super) fn read(problem: &'a Problem, axes: &'a Axes) -> Result<Self> {
-        let mut names = Names::new(problem);
+        let mut names = Names::new(problem)?;
         let states = names.bind_states_opaque(problem);
         let mut parts = Parts {
             problem,
@@ -34,6 +37,7 @@ impl<'a> Parts<'a> {
             boundary: vec![],
             initial: vec![None; problem.states.len()],
             interior: vec![],
+            jumps: vec![],
         };
         for state in 0..problem.states.len() {
             parts.read_form(state)?;
@@ -44,13 +48,13 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    fn coordinate(&self, number: usize) -> &'a Coordinate {
+    pub(super) fn coordinate(&self, number: usize) -> &'a Coordinate {
         &self.problem.coordinates[number]
     }
 
     /// Where the network's factor in the form vanishes, the form is a boundary or initial value.
     fn read_form(&mut self, state: usize) -> Result<()> {
-        let pinned = PinnedForm::new(self.problem, &mut self.names, &self.problem.states[state])?;
+        let pinned = PinnedForm::new(&mut self.names, &self.problem.states[state])?;
         if pinned.changes_sign(self.room()) {
             return Err(held_inside(&self.problem.states[state]));
         }
@@ -84,8 +88,8 @@ impl<'a> Parts<'a> {
         let x = self.names.coordinates[space];
         let slope = self.names.graph.diff(pinned.slope, x);
         if self.highest_order(state, space) > 2 && pinned.vanishes_at(self.room(), space, place, slope) {
-            let index = MultiIndex::unit(self.problem.coordinates.len(), space);
-            let u_x = self.names.graph.derivative(self.states[state], index);
+            let slots = self.names.graph.function_inputs(self.states[state]).len();
+            let u_x = self.names.graph.derivative(self.states[state], MultiIndex::unit(slots, space));
             let bare_x = self.names.graph.diff(pinned.bare, x);
             let residual = self.names.graph.sub(u_x, bare_x);
             self.boundary.push(Boundary { side, residual });
@@ -93,7 +97,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Of the derivatives of a state along a coordinate.
-    fn highest_order(&mut self, state: usize, coordinate: usize) -> usize {
+    pub(super) fn highest_order(&mut self, state: usize, coordinate: usize) -> usize {
         let residuals: Vec<Expr> = self
             .problem
             .equations
@@ -111,9 +115,18 @@ impl<'a> Parts<'a> {
     }
 
     /// An equation held on a side of space is a boundary condition, one held at the start is an
-    /// initial condition, one held nowhere is the PDE itself.
+    /// initial condition, one held inside is about a jump, one held nowhere is the PDE itself.
     fn read_equation(&mut self, equation: &'a Equation) -> Result<()> {
         let residual = self.names.lower(&equation.residual)?;
+        let by_input = self.uses_partials(residual);
+        if by_input && self.is_held_inside(equation) {
+            return self.read_jump(equation, residual);
+        }
+        if by_input {
+            let message =
+                "the classical solver takes derivatives by inputs at a place inside the domain only";
+            return Err(unsupported(message, Some(equation)));
+        }
         match equation.points.at.as_slice() {
             [] => self.interior.push((equation, residual)),
             [(held, places)] if Some(*held) == self.axes.time => {
@@ -163,9 +176,8 @@ impl<'a> Parts<'a> {
 
     /// Solves a residual a u + b for the value u of a state.
     pub(super) fn solved_for(&mut self, state: usize, residual: Expr) -> Option<Expr> {
+        let leaf = self.names.value_leaf(self.states[state]);
         let graph = &mut self.names.graph;
-        let index = MultiIndex::zero(self.problem.coordinates.len());
-        let leaf = Leaf::Derivative(self.states[state], index);
         let slope = graph.partial(residual, &leaf);
         if graph.as_constant(slope) == Some(0.0) || graph.leaves(&[slope]).contains(&leaf) {
             return None;
@@ -189,16 +201,27 @@ impl<'a> Parts<'a> {
     }
 
     /// The whole statement.
-    pub(super) fn statement(&self) -> Result<Statement> {
+    pub(super) fn statement(&mut self) -> Result<Statement> {
+        let states = self.plain_states();
+        let interface = self.interface(&states)?;
+        let interior = self.interior_by_state()?;
+        let interior = interior.into_iter().map(|residual| self.with_states(&states, residual)).collect();
+        let initial = if self.axes.time.is_some() { self.initial_values()? } else { vec![] };
+        let initial = initial.into_iter().map(|value| self.with_states(&states, value)).collect();
+        let mut boundary = self.boundary.clone();
+        for condition in &mut boundary {
+            condition.residual = self.with_states(&states, condition.residual);
+        }
         Ok(Statement {
             space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
             time: self.axes.time.map(|time| self.axis(time)),
-            states: self.states.clone(),
+            states,
             coefficients: self.names.functions.clone(),
             parameters: self.names.eta.clone(),
-            initial: if self.axes.time.is_some() { self.initial_values()? } else { vec![] },
-            interior: self.interior_by_state()?,
-            boundary: self.boundary.clone(),
+            initial,
+            interior,
+            boundary,
+            interface,
             graph: self.names.graph.clone(),
             ..Statement::default()
         })

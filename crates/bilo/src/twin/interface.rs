@@ -1,0 +1,180 @@
+//! Equations at a place inside the domain, where slopes jump.
+//!
+//! An input phi with a kink at x = z gives every network u(x, phi) one there: `[u_x] = u_phi*[phi_x]`, where
+//! `[.]` is the value above z minus that below. So what an equation at z says of `u_phi` it says of the
+//! jump of the slope: `u_phi = [u_x]/[phi_x]`, which is `[u_x]/2` for phi = |x - z|.
+
+use super::statement::Parts;
+use super::unsupported;
+use crate::diagnostic::Result;
+use crate::problem::{Coordinate, Equation, evaluate};
+use bilo_expr::{Expr, Function, Leaf, MultiIndex, Tape};
+use bilo_solve::Interface;
+use std::collections::BTreeMap;
+
+/// How near to a place, in parts of the domain, the slope of an input is looked at.
+const NEAR: f64 = 1e-7;
+
+/// Slopes of an input on one side that differ by a larger part have no limit at the place.
+const SAME_SLOPE: f64 = 1e-3;
+
+/// Slopes on the two sides that differ by a smaller part are no kink.
+const NO_KINK: f64 = 1e-6;
+
+/// An equation held at a place inside the domain.
+pub(super) struct JumpCondition<'a> {
+    equation: &'a Equation,
+    residual: Expr,
+    place: f64,
+    /// The slot of the states for the input that has a kink at the place.
+    slot: usize,
+    /// The jump of that input's slope.
+    kink: f64,
+}
+
+impl<'a> Parts<'a> {
+    /// Whether an expression has derivatives of states by inputs.
+    pub(super) fn uses_partials(&self, expression: Expr) -> bool {
+        let by_input =
+            |leaf: &Leaf| matches!(leaf, Leaf::Derivative(_, index) if self.names.is_by_input(index));
+        self.names.graph.leaves(&[expression]).iter().any(by_input)
+    }
+
+    /// Whether an equation is held strictly inside the range of one space coordinate.
+    pub(super) fn is_held_inside(&self, equation: &Equation) -> bool {
+        let [(held, places)] = equation.points.at.as_slice() else { return false };
+        let Coordinate { lo, hi, .. } = *self.coordinate(*held);
+        self.axes.space.contains(held) && places.iter().all(|&place| lo < place && place < hi)
+    }
+
+    pub(super) fn read_jump(&mut self, equation: &'a Equation, residual: Expr) -> Result<()> {
+        let (held, places) = &equation.points.at[0];
+        let fault = |message: &str| Err(unsupported(message, Some(equation)));
+        if self.axes.space.len() > 1 || self.coordinate(*held).periodic {
+            return fault("the classical solver takes jumps along one space coordinate that is not periodic");
+        }
+        let [place] = places[..] else {
+            return fault("the classical solver takes jumps at one place only");
+        };
+        if self.jumps.iter().any(|jump| jump.place != place) {
+            return fault("the classical solver takes jumps at one place only");
+        }
+        let kinks = (0..self.names.inputs.len()).filter_map(|input| Some((input, self.kink(input, place)?)));
+        let kinks: Vec<(usize, f64)> = kinks.collect();
+        let [(input, kink)] = kinks[..] else {
+            return fault(
+                "the classical solver takes a derivative by an input as the jump of a slope, so exactly one input \
+                 must have a kink at this place: continuous, of this coordinate only, such as `abs(x - z)`",
+            );
+        };
+        let slot = self.problem.coordinates.len() + input;
+        self.jumps.push(JumpCondition { equation, residual, place, slot, kink });
+        Ok(())
+    }
+
+    /// The jump of an input's slope at a place along the one space coordinate, where the input itself is
+    /// continuous; none if it has no kink there or depends on more than that coordinate.
+    fn kink(&mut self, input: usize, place: f64) -> Option<f64> {
+        let space = self.axes.space[0];
+        let Coordinate { lo, hi, .. } = *self.coordinate(space);
+        let x = self.names.coordinates[space];
+        let graph = &mut self.names.graph;
+        let value = graph.definition(self.names.inputs[input]).expect("inputs are defined");
+        let slope = graph.diff(value, x);
+        let sample = |expression: Expr, places: &[f64]| {
+            let tape = Tape::compile(graph, &[expression], &[Leaf::Symbol(x)]).ok()?;
+            Some(evaluate(&tape, &[places]))
+        };
+        let near = NEAR * (hi - lo);
+        let slopes = sample(slope, &[place - 2.0 * near, place - near, place + near, place + 2.0 * near])?;
+        let values = sample(value, &[place - near, place + near])?;
+        // Extrapolated to the place.
+        let (below, above) = (2.0 * slopes[1] - slopes[0], 2.0 * slopes[2] - slopes[3]);
+        let size = below.abs() + above.abs();
+        let apart = |a: f64, b: f64, share: f64| (a - b).abs() > share * size;
+        let limits = !apart(slopes[0], slopes[1], SAME_SLOPE) && !apart(slopes[2], slopes[3], SAME_SLOPE);
+        let continuous = (values[1] - values[0]).abs() <= 2.0 * near * size;
+        (size.is_finite() && limits && continuous && apart(above, below, NO_KINK)).then_some(above - below)
+    }
+
+    /// The states as the solver takes them, as functions of the coordinates alone.
+    pub(super) fn plain_states(&mut self) -> Vec<Function> {
+        if self.names.inputs.is_empty() {
+            return self.states.clone();
+        }
+        let graph = &mut self.names.graph;
+        let coordinates: Vec<Expr> =
+            self.names.coordinates.iter().map(|&symbol| graph.leaf(symbol)).collect();
+        let names = self.problem.states.iter().map(|state| &state.name);
+        names.map(|name| graph.function(name, coordinates.clone())).collect()
+    }
+
+    /// An expression, without derivatives by inputs, of these states.
+    pub(super) fn with_states(&mut self, states: &[Function], expression: Expr) -> Expr {
+        if self.names.inputs.is_empty() {
+            return expression;
+        }
+        let graph = &mut self.names.graph;
+        let mut map = BTreeMap::new();
+        for leaf in graph.leaves(&[expression]) {
+            if let Leaf::Derivative(function, index) = &leaf
+                && let Some(state) = self.states.iter().position(|f| f == function)
+            {
+                let orders = index.as_slice()[..self.problem.coordinates.len()].to_vec();
+                let derivative = graph.derivative(states[state], MultiIndex::from(orders));
+                map.insert(leaf, derivative);
+            }
+        }
+        graph.substitute(expression, &map)
+    }
+
+    /// The place where slopes jump, if there is one.
+    pub(super) fn interface(&mut self, states: &[Function]) -> Result<Option<Interface>> {
+        let conditions = std::mem::take(&mut self.jumps);
+        let Some(JumpCondition { equation, place, .. }) = conditions.last() else { return Ok(None) };
+        let (found, count) = (conditions.len(), states.len());
+        if found != count {
+            let message = format!("{found} equations at a place inside the domain for {count} states");
+            return Err(unsupported(&message, Some(equation)));
+        }
+        let space = self.axes.space[0];
+        if (0..count).any(|state| self.highest_order(state, space) != 2) {
+            let message = "the classical solver takes jumps of slopes in equations of second order only";
+            return Err(unsupported(message, Some(equation)));
+        }
+        let names = self.problem.states.iter().map(|state| format!("jump of {}", state.name));
+        let jumps: Vec<Function> = names.map(|name| self.names.graph.function(&name, vec![])).collect();
+        let residuals = conditions.iter().map(|condition| self.in_jumps(condition, states, &jumps));
+        let residuals = residuals.collect::<Result<_>>()?;
+        let position = self.names.graph.constant(*place);
+        Ok(Some(Interface { position, jumps, residuals }))
+    }
+
+    /// A condition with the derivative of each state by the input replaced by the jump of its slope.
+    fn in_jumps(
+        &mut self,
+        condition: &JumpCondition<'_>,
+        states: &[Function],
+        jumps: &[Function],
+    ) -> Result<Expr> {
+        let slots = self.problem.coordinates.len() + self.problem.inputs.len();
+        let mut map = BTreeMap::new();
+        for (&state, &jump) in self.states.iter().zip(jumps) {
+            let graph = &mut self.names.graph;
+            let (jump, kink) = (graph.value(jump), graph.constant(condition.kink));
+            let partial = graph.div(jump, kink);
+            map.insert(Leaf::Derivative(state, MultiIndex::unit(slots, condition.slot)), partial);
+        }
+        let residual = self.names.graph.substitute(condition.residual, &map);
+        let derivative = |leaf: &Leaf| match leaf {
+            Leaf::Derivative(function, index) => self.states.contains(function) && index.order() > 0,
+            Leaf::Symbol(_) => false,
+        };
+        if self.names.graph.leaves(&[residual]).iter().any(derivative) {
+            let message = "the classical solver takes values of states and their first derivatives by one input \
+                           at a place inside the domain";
+            return Err(unsupported(message, Some(condition.equation)));
+        }
+        Ok(self.with_states(states, residual))
+    }
+}
