@@ -2,7 +2,9 @@
 //! that the data do not see.
 
 use bilo::identify::identifiability;
-use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown};
+use bilo::problem::{
+    Coordinate, DataSpec, FunctionSpec, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
+};
 use bilo::{Examination, examine};
 use std::f64::consts::PI;
 use std::path::Path;
@@ -107,6 +109,37 @@ fn the_sign_slip_of_a_public_benchmark_is_found_with_its_size() {
     let percent: f64 = rest.split_once(" % (relative L2)").expect("a share").0.parse().expect("a number");
     assert!((percent - 38.8).abs() < 0.2, "{percent}");
     let found = examine(&benchmark('-', grid())).unwrap_or_else(|error| panic!("{error}"));
+    assert_has(&lines(&found, "Stated truth")[0], &["equation balance: satisfied"]);
+}
+
+/// The same with a as an unknown function, as the benchmark has it: div(a*grad(u)) is then expanded for
+/// an opaque a, and the stated a put in its place.
+#[test]
+fn the_sign_slip_is_found_with_an_unknown_function() {
+    let a = "1/(1 + x^2 + y^2 + (x-1)^2 + (y-1)^2)";
+    let problem = |slip: char| {
+        let source = format!(
+            "2*pi^2*sin(pi*x)*sin(pi*y)*{a} + 2*pi*((2*x{slip}1)*cos(pi*x)*sin(pi*y) \
+             + (2*y{slip}1)*sin(pi*x)*cos(pi*y))*({a})^2"
+        );
+        let table = Table { coordinates: vec![vec![0.5], vec![0.5]], values: vec![1.0], sigma: None };
+        square()
+            .unknown_function(FunctionSpec::new("a", ["x", "y"], "0.5").truth(a).form("softplus(net)"))
+            .known_state("u", "net*x*(1-x)*y*(1-y)", "sin(pi*x)*sin(pi*y)")
+            .equation(
+                "balance",
+                &format!("-div(a*grad(u)) - ({source})"),
+                PointsSpec::grid([("x", 201), ("y", 201)]),
+            )
+            .observation("middle", "u", DataSpec::table(table))
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let error = examine(&problem('+')).expect_err("the slip").to_string();
+    let (_, rest) = error.split_once("the stated truth violates the equation `balance` by ").expect("so");
+    let percent: f64 = rest.split_once(" % (relative L2)").expect("a share").0.parse().expect("a number");
+    assert!((percent - 38.8).abs() < 0.2, "{percent}");
+    let found = examine(&problem('-')).unwrap_or_else(|error| panic!("{error}"));
     assert_has(&lines(&found, "Stated truth")[0], &["equation balance: satisfied"]);
 }
 

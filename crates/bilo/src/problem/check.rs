@@ -264,10 +264,12 @@ impl Check<'_> {
     fn has_values(&self, function: &UnknownFunction, key: &str, formula: &Formula) -> Result<()> {
         let values = function.on_nodes(self.problem, formula)?;
         let Some(node) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
-        let place: Vec<f64> =
-            Lattice::new(self.problem, function).columns().iter().map(|column| column[node]).collect();
+        let columns = Lattice::new(self.problem, function).columns();
+        let place: Vec<String> = (function.of.iter().zip(columns))
+            .map(|(&c, column)| format!("{} = {}", self.problem.coordinates[c].name, column[node]))
+            .collect();
         let path = format!("unknown.{}.{key}", function.name);
-        let message = format!("`{key}` of `{}` has no finite value at {place:?}", function.name);
+        let message = format!("`{key}` of `{}` has no finite value at {}", function.name, place.join(", "));
         Err(self.error(&path, message).into())
     }
 
