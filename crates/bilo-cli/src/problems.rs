@@ -27,6 +27,10 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "poisson-scalar",
     "advection-diffusion",
     "two-species",
+    "poisson-variable",
+    "heat-initial",
+    "reaction-coefficient",
+    "reaction-coefficient-8",
 ];
 
 /// The one of that name, if there is one.

@@ -296,3 +296,87 @@ fn the_exact_gradient_finds_what_the_adjoint_method_finds() {
     assert!((0.1..0.4).contains(&pointwise.audit[0].cosine), "{:?}", pointwise.audit);
     assert!(pointwise.states[0].relative_l2_vs_classical.unwrap() < 1.6e-3);
 }
+
+/// The root of (1/m) Σ_k (u_k - data_k) v(x_k) δ(x - x_k) + weight d/dD mean |D'|² = 0 by Newton's method on
+/// the linear elements above, with no network: v solves A(D) v = -A(1) u.
+fn pointwise_root(data: &[f64], weight: f64) -> Vec<f64> {
+    let n = 100;
+    let h = 1.0 / n as f64;
+    let source: Vec<f64> = (0..=n).map(|i| h * h * PI * PI * (PI * i as f64 * h).sin()).collect();
+    let stiffness = |d: &[f64], u: &[f64]| -> Vec<f64> {
+        let flux = |i: usize| 0.5 * (d[i] + d[i + 1]) * (u[i + 1] - u[i]);
+        (0..=n).map(|i| if i == 0 || i == n { 0.0 } else { flux(i - 1) - flux(i) }).collect()
+    };
+    let mut d = vec![1.0; n + 1];
+    for _ in 0..60 {
+        let u = tridiagonal(&d, &source);
+        let v = tridiagonal(&d, &stiffness(&vec![-1.0; n + 1], &u));
+        let by_node = |j: usize| {
+            let unit: Vec<f64> = (0..=n).map(|i| -f64::from(u8::from(i == j))).collect();
+            tridiagonal(&d, &stiffness(&unit, &u))
+        };
+        let m = data.len() as f64;
+        let pull = |i: usize| if i % 2 == 0 { v[i] / m } else { 0.0 };
+        let smooth = weight * n as f64;
+        let force = |i: usize| {
+            pull(i) * if i % 2 == 0 { u[i] - data[i / 2] } else { 0.0 }
+                + smooth * (2.0 * d[i] - d[i - 1] - d[i + 1])
+        };
+        let mut matrix = vec![vec![0.0; n]; n - 1];
+        for j in 1..n {
+            let moved = by_node(j);
+            for i in 1..n {
+                let spring = match i.abs_diff(j) {
+                    0 => 2.0,
+                    1 => -1.0,
+                    _ => 0.0,
+                };
+                matrix[i - 1][j - 1] = pull(i) * moved[i] + smooth * spring;
+            }
+        }
+        (1..n).for_each(|i| matrix[i - 1][n - 1] = -force(i));
+        let step = eliminated(matrix);
+        let longest = step.iter().fold(0.0_f64, |longest, s| longest.max(s.abs()));
+        (1..n).for_each(|i| d[i] += step[i - 1] * (0.2 / longest).min(1.0));
+        if longest < 1e-11 {
+            return d;
+        }
+    }
+    panic!("no root found")
+}
+
+/// Solves a system whose right-hand side is the last column, by elimination with pivots.
+fn eliminated(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = rows.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs())).expect("a row");
+        rows.swap(k, pivot);
+        let (above, below) = rows.split_at_mut(k + 1);
+        for row in below {
+            let factor = row[k] / above[k][k];
+            row.iter_mut().zip(&above[k]).skip(k).for_each(|(a, b)| *a -= factor * b);
+        }
+    }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| rows[k][j] * x[j]).sum();
+        x[k] = (rows[k][n] - known) / rows[k][k];
+    }
+    x
+}
+
+/// What the networks find is the root of their own stationarity equation.
+#[test]
+fn the_pointwise_estimate_is_the_root_of_its_own_equation() {
+    for weight in [1e-3, 1e-2] {
+        let problem = shipped(POISSON, &[format!("unknown.D.regularise.weight={weight}")]);
+        let root = pointwise_root(&observed_tables(&problem, 0).unwrap()[0].values, weight);
+        let outcome =
+            run(&problem, &Job { threads: Some(2), ..Job::default() }, &mut Silent).expect("it runs");
+        let found =
+            &outcome.fields.arrays.iter().find(|field| field.name == "D").expect("the estimate").values;
+        let distance = relative_l2(found, root.iter().copied());
+        // The truth is ten times farther away.
+        assert!(distance < 5e-3, "weight {weight}: {distance:.1e}");
+    }
+}
