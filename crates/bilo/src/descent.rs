@@ -139,13 +139,19 @@ pub fn descend<'a>(
     // Fails here if the twin cannot solve at the start; later that makes a step too long.
     let mut here = target.evaluate(&variables)?;
     let (mut optimiser, mut losses) = (Lbfgs::new(MEMORY), vec![here.total]);
+    // In units of the loss at the start: the first step is as long as the gradient says.
+    let unit = if here.total > 0.0 { here.total } else { 1.0 };
     for step in 1..=MAX_ITERATIONS {
         let before = (here.visit.theta.eta.clone(), here.terms.clone());
         let mut last = None;
         let moved = optimiser.step(&mut variables, &mut |variables, gradient| {
             last = target.evaluate(variables).ok();
-            gradient.copy_from_slice(last.as_ref().map_or(&vec![0.0; gradient.len()], |last| &last.gradient));
-            last.as_ref().map_or(f64::INFINITY, |last| last.total)
+            let Some(last) = &last else {
+                gradient.fill(0.0);
+                return f64::INFINITY;
+            };
+            gradient.iter_mut().zip(&last.gradient).for_each(|(slope, by_loss)| *slope = by_loss / unit);
+            last.total / unit
         });
         here = match last {
             Some(last) if moved.progress => last,
