@@ -18,8 +18,14 @@ use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 const REMARK: &str = "#: ";
 
 /// Tables whose entries may name a file, and where in an entry.
-const FILES: [(&str, &[&str]); 3] =
-    [("equation", &["points"]), ("observation", &["data"]), ("observation", &["data", "synthetic"])];
+const FILES: [(&str, &[&str]); 6] = [
+    ("equation", &["points"]),
+    ("observation", &["data"]),
+    ("observation", &["data", "synthetic"]),
+    ("unknown", &["guess"]),
+    ("unknown", &["truth"]),
+    ("unknown", &["regularise", "reference"]),
+];
 
 /// What is needed to run again, in memory: the run folder may be the one that the problem was read
 /// from, and is emptied before it is filled.
@@ -138,14 +144,14 @@ fn take_files(document: &mut DocumentMut, folder: &Path) -> Result<Vec<(PathBuf,
     files.into_iter().collect()
 }
 
-/// Where a data file lies in the run folder. Names of equations and observations differ, so these
-/// cannot collide; slashes on every system, because the path is written into the problem file.
+/// Where a data file lies in the run folder. Owners differ, so these cannot collide; slashes on every system, because the path is written into the problem file.
 fn kept_name(owner: &str, file: &str) -> String {
     let base = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     format!("data/{owner}/{base}")
 }
 
-/// Visits every data file: the equation or observation, the file's name, and where it is written.
+/// Visits every data file: the equation, the observation or the place in an unknown (as `k.truth`) that owns
+/// it, the file's name, and where it is written.
 fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
         let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
@@ -155,7 +161,11 @@ fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut 
             if let Some(value) = file_in(entry, place)
                 && let Some(name) = value.as_str().map(str::to_string)
             {
-                visit(owner.get(), &name, value);
+                let owner = match (kind, place) {
+                    ("unknown", [.., last]) => format!("{}.{last}", owner.get()),
+                    _ => owner.get().to_owned(),
+                };
+                visit(&owner, &name, value);
             }
         }
     }

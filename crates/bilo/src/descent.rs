@@ -2,10 +2,10 @@
 //! L-BFGS, with gradients by the adjoint of the classical twin.
 //!
 //! A function f is moved through `net` at the nodes of its grid, f = form(x, net), so that what its
-//! form holds is held here too.
+//! form holds is held here too; and `net` through variables in which neighbouring values move together.
 
 use crate::diagnostic::Result;
-use crate::function::{RegulariserOnLattice, Shape};
+use crate::function::{Metric, RegulariserOnLattice, Shape};
 use crate::misfit::{TwinLoss, Visit};
 use crate::optimum::Iterate;
 use crate::outcome::Stop;
@@ -27,6 +27,7 @@ const PATIENCE: usize = 20;
 pub struct Target<'a> {
     loss: TwinLoss<'a>,
     shapes: Vec<Shape>,
+    metrics: Vec<Metric>,
     regularisers: Vec<Option<RegulariserOnLattice>>,
 }
 
@@ -60,6 +61,7 @@ impl<'a> Target<'a> {
         Ok(Self {
             loss,
             shapes: functions.iter().map(|f| Shape::new(problem, f)).collect::<Result<_>>()?,
+            metrics: functions.iter().map(|f| Metric::new(&f.nodes)).collect(),
             regularisers: functions
                 .iter()
                 .map(|f| RegulariserOnLattice::new(problem, f))
@@ -79,18 +81,18 @@ impl<'a> Target<'a> {
         self.loss.data.names().into_iter().chain(names).collect()
     }
 
-    /// The variables of a value of the unknowns: eta, then `net` of each function at its nodes.
+    /// The variables of a value of the unknowns: eta, then those of each function.
     pub fn variables(&self, theta: &Theta) -> Result<Vec<f64>> {
         let mut variables = theta.eta.clone();
-        for ((shape, values), function) in
-            self.shapes.iter().zip(&theta.functions).zip(&self.problem().functions)
-        {
-            variables.extend(shape.net_of(values, function)?);
+        for (i, function) in self.problem().functions.iter().enumerate() {
+            let net = self.shapes[i].net_of(&theta.functions[i], function)?;
+            variables.extend(self.metrics[i].variables(net));
         }
         Ok(variables)
     }
 
-    /// The unknowns at some variables, and how much each moves with its variable.
+    /// The unknowns at some variables, and how much each moves with its variable, or a function's value with
+    /// its `net`.
     fn theta(&self, variables: &[f64]) -> (Theta, Theta) {
         let (eta, mut rest) = variables.split_at(self.problem().unknowns.len());
         // Beyond a bound the unknown stays at it.
@@ -99,9 +101,9 @@ impl<'a> Target<'a> {
         let free = held.iter().zip(eta).map(|(held, eta)| f64::from(held == eta)).collect();
         let mut theta = Theta { eta: held, functions: vec![] };
         let mut slopes = Theta { eta: free, functions: vec![] };
-        for (shape, function) in self.shapes.iter().zip(&self.problem().functions) {
-            let (net, others) = rest.split_at(function.nodes.iter().product());
-            let (values, by_net) = shape.values(net);
+        for (i, function) in self.problem().functions.iter().enumerate() {
+            let (own, others) = rest.split_at(function.nodes.iter().product());
+            let (values, by_net) = self.shapes[i].values(&self.metrics[i].net(own.to_vec()));
             theta.functions.push(values);
             slopes.functions.push(by_net);
             rest = others;
@@ -124,8 +126,17 @@ impl<'a> Target<'a> {
             let sums = gradient.functions[function].iter_mut().zip(by_values);
             sums.for_each(|(sum, slope)| *sum += regulariser.weight() * slope);
         }
-        let gradient = gradient.flat().zip(slopes.flat()).map(|(by_theta, slope)| by_theta * slope).collect();
-        Ok(Evaluation { visit, terms, total, gradient })
+        Ok(Evaluation { visit, terms, total, gradient: self.pull_back(&gradient, &slopes) })
+    }
+
+    /// The derivatives by the variables, from those by the unknowns.
+    fn pull_back(&self, by_theta: &Theta, slopes: &Theta) -> Vec<f64> {
+        let times = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a * b).collect() };
+        let mut all = times(&by_theta.eta, &slopes.eta);
+        for (i, metric) in self.metrics.iter().enumerate() {
+            all.extend(metric.pull_back(times(&by_theta.functions[i], &slopes.functions[i])));
+        }
+        all
     }
 }
 
@@ -139,13 +150,19 @@ pub fn descend<'a>(
     // Fails here if the twin cannot solve at the start; later that makes a step too long.
     let mut here = target.evaluate(&variables)?;
     let (mut optimiser, mut losses) = (Lbfgs::new(MEMORY), vec![here.total]);
+    // In units of the loss at the start: the first step is as long as the gradient says.
+    let unit = if here.total > 0.0 { here.total } else { 1.0 };
     for step in 1..=MAX_ITERATIONS {
         let before = (here.visit.theta.eta.clone(), here.terms.clone());
         let mut last = None;
         let moved = optimiser.step(&mut variables, &mut |variables, gradient| {
             last = target.evaluate(variables).ok();
-            gradient.copy_from_slice(last.as_ref().map_or(&vec![0.0; gradient.len()], |last| &last.gradient));
-            last.as_ref().map_or(f64::INFINITY, |last| last.total)
+            let Some(last) = &last else {
+                gradient.fill(0.0);
+                return f64::INFINITY;
+            };
+            gradient.iter_mut().zip(&last.gradient).for_each(|(slope, by_loss)| *slope = by_loss / unit);
+            last.total / unit
         });
         here = match last {
             Some(last) if moved.progress => last,

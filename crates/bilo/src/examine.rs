@@ -6,11 +6,11 @@ mod reach;
 pub(crate) mod text;
 mod truth;
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, list};
 use crate::finite::require_finite;
 use crate::identify::{Identifiability, identifiability};
 use crate::operator::{LocalOperator, program_error};
-use crate::problem::{Data, Names, Problem, Transform};
+use crate::problem::{Data, Names, Problem, Transform, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
 use bilo_jet::ResidualProgram;
@@ -88,6 +88,11 @@ impl Examination {
         if let Some(found) = truth::verdicts(problem)? {
             self.section("Stated truth", found.lines);
             self.warnings.extend(found.warnings);
+        } else if problem.states.iter().any(|state| state.truth.is_some()) {
+            let no_formula = |f: &&UnknownFunction| f.truth.as_ref().is_some_and(|t| t.formula().is_none());
+            let names = problem.functions.iter().filter(no_formula).map(|f| f.name.as_str());
+            let why = format!("not checked: the truth of {} is no formula", list(names));
+            self.section("Stated truth", vec![why]);
         }
         Ok(())
     }

@@ -2,11 +2,13 @@
 //! regularisers act on them.
 
 mod lattice;
+mod metric;
 pub(crate) mod network;
 mod regular;
 pub(crate) mod score;
 mod shape;
 
 pub use lattice::Lattice;
+pub use metric::Metric;
 pub use regular::RegulariserOnLattice;
 pub use shape::Shape;

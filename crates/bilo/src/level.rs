@@ -13,7 +13,7 @@ use crate::diagnostic::{Origin, Result};
 use crate::finite::require_finite;
 use crate::function::Lattice;
 use crate::operator::{LocalOperator, program_error};
-use crate::problem::{Formula, Points, Problem, RegulariserKind, Table, UnknownFunction};
+use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Symbol, Unary};
 use bilo_jet::{
@@ -153,10 +153,11 @@ impl Upper {
         }
         for (number, function) in problem.functions.iter().enumerate() {
             let Some(regulariser) = &function.regulariser else { continue };
-            let density = regulariser_density(problem, operator, number, &regulariser.kind)?;
+            let density = regulariser_density(function, operator, number, &regulariser.kind);
             let over_functions = upper.functions;
             let density = Mean { density, over_functions, origin: &function.form.origin };
-            let id = density.load(operator, device, on_nodes(problem, function, None)?)?;
+            let table = on_nodes(problem, function, reference(function, regulariser))?;
+            let id = density.load(operator, device, table)?;
             upper.regularisers.push((id, regulariser.weight));
             upper.names.push(format!("regulariser.{}", function.name));
         }
@@ -222,7 +223,7 @@ impl Fit {
         let networks = operator.functions.networks.len();
         for (number, function) in problem.functions.iter().enumerate().take(networks) {
             let density = gaussian_density(operator, operator.functions.values[number]);
-            let density = Mean { density, over_functions: true, origin: &function.guess.origin };
+            let density = Mean { density, over_functions: true, origin: function.guess.origin() };
             let table = on_nodes(problem, function, Some(&function.guess))?;
             fit.densities.push(density.load(operator, device, table)?);
             fit.names.push(format!("fit.{}", function.name));
@@ -266,34 +267,39 @@ impl Fit {
 }
 
 /// The nodes of an unknown function's grid, other coordinates at their lower ends, with the values of a
-/// formula there (zero without one).
-fn on_nodes(problem: &Problem, function: &UnknownFunction, formula: Option<&Formula>) -> Result<Table> {
+/// known function there (zero without one).
+fn on_nodes(problem: &Problem, function: &UnknownFunction, known: Option<&KnownFunction>) -> Result<Table> {
     let lattice = Lattice::new(problem, function);
     let mut coordinates: Vec<Vec<f64>> =
         problem.coordinates.iter().map(|coordinate| vec![coordinate.lo; lattice.len()]).collect();
     for (&c, column) in function.of.iter().zip(lattice.columns()) {
         coordinates[c] = column;
     }
-    let values = match formula {
-        Some(formula) => function.on_nodes(problem, formula)?,
+    let values = match known {
+        Some(known) => function.on_nodes(problem, known)?,
         None => vec![0.0; lattice.len()],
     };
     Ok(Table { coordinates, values, sigma: None })
 }
 
-/// The density of a regulariser of an unknown function.
+/// What a regulariser keeps an unknown function near to, if it does.
+fn reference<'a>(function: &'a UnknownFunction, regulariser: &'a Regulariser) -> Option<&'a KnownFunction> {
+    match &regulariser.kind {
+        RegulariserKind::L2 { reference } => Some(reference.as_ref().unwrap_or(&function.guess)),
+        RegulariserKind::H1 | RegulariserKind::Tv { .. } => None,
+    }
+}
+
+/// The density of a regulariser of an unknown function; a reference stands in the column of data.
 fn regulariser_density(
-    problem: &Problem,
+    function: &UnknownFunction,
     operator: &mut LocalOperator,
     number: usize,
     kind: &RegulariserKind,
-) -> Result<Expr> {
-    let (function, f) = (&problem.functions[number], operator.functions.values[number]);
-    if let RegulariserKind::L2 { reference } = kind {
-        let reference = operator.names.lower(reference.as_ref().unwrap_or(&function.guess))?;
-        let graph = &mut operator.names.graph;
-        let distance = graph.sub(f, reference);
-        return Ok(graph.mul(distance, distance));
+) -> Expr {
+    let f = operator.functions.values[number];
+    if let RegulariserKind::L2 { .. } = kind {
+        return gaussian_density(operator, f);
     }
     let coordinates: Vec<Symbol> = function.of.iter().map(|&c| operator.names.coordinates[c]).collect();
     let graph = &mut operator.names.graph;
@@ -311,7 +317,7 @@ fn regulariser_density(
             _ => square,
         });
     }
-    Ok(graph.sum(&terms))
+    graph.sum(&terms)
 }
 
 /// ((value - data)/sigma)².

@@ -106,6 +106,9 @@ pub struct FunctionOutcome {
     pub relative_l2_error: Option<f64>,
     /// The same of the guess.
     pub relative_l2_error_of_guess: Option<f64>,
+    /// The share of the domain where the estimate is on the same side of the function's threshold as the
+    /// truth, if both are stated.
+    pub classification_accuracy: Option<f64>,
     /// Which gradient moved it.
     pub gradient: GradientMode,
 }

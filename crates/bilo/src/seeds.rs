@@ -1,4 +1,4 @@
-//! One random stream per purpose, all from the seed of the run.
+//! One random stream per purpose, from the seed of the run or of a problem.
 
 /// What randomness is for.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     FunctionWeights,
     /// Frozen features of an unknown function's network.
     FunctionFeatures,
+    /// A random field; its seed is its own, not that of the run.
+    RandomField,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

@@ -1,7 +1,7 @@
 //! A value of everything that is unknown.
 
 use crate::diagnostic::Result;
-use crate::problem::{Formula, Problem, UnknownFunction};
+use crate::problem::{KnownFunction, Problem, UnknownFunction};
 
 /// The variables eta of the scalar unknowns, and the values of each unknown function at the nodes of
 /// its grid. A gradient has the same shape.
@@ -57,9 +57,9 @@ impl Theta {
 
 fn on_grids<'a>(
     problem: &'a Problem,
-    formula: impl Fn(&'a UnknownFunction) -> &'a Formula,
+    known: impl Fn(&'a UnknownFunction) -> &'a KnownFunction,
 ) -> Result<Vec<Vec<f64>>> {
-    problem.functions.iter().map(|function| function.on_nodes(problem, formula(function))).collect()
+    problem.functions.iter().map(|function| function.on_nodes(problem, known(function))).collect()
 }
 
 /// Without functions.

@@ -2,7 +2,7 @@
 //! that the user knows, and the unknowns by their true values.
 
 use crate::diagnostic::Result;
-use crate::problem::{Formula, Names, Problem, UnknownFunction};
+use crate::problem::{Formula, Names, Problem};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
 use std::collections::BTreeMap;
 
@@ -16,17 +16,18 @@ pub(crate) struct StatedTruth {
 }
 
 impl StatedTruth {
-    /// None if no state has a stated truth.
-    pub(crate) fn new<'a>(problem: &'a Problem) -> Result<Option<Self>> {
+    /// None if no state has a stated truth, or if that of an unknown function is no formula: it cannot be
+    /// differentiated.
+    pub(crate) fn new(problem: &Problem) -> Result<Option<Self>> {
         let eta: Option<Vec<f64>> =
             problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
-        let functions = problem.functions.iter().all(|function| function.truth.is_some());
+        let formulas = problem.functions.iter().map(|function| function.truth.as_ref()?.formula());
+        let formulas: Option<Vec<&Formula>> = formulas.collect();
         let states = problem.states.iter().any(|state| state.truth.is_some());
-        let (Some(eta), true, true) = (eta, functions, states) else {
+        let (Some(eta), Some(formulas), true) = (eta, formulas, states) else {
             return Ok(None);
         };
-        let truth = |function: &'a UnknownFunction| function.truth.as_ref().expect("all have one");
-        let mut names = Names::with_functions(problem, truth)?;
+        let mut names = Names::with_functions(problem, formulas)?;
         let lower =
             |state: &crate::problem::State| state.truth.as_ref().map(|truth| names.lower(truth)).transpose();
         let solutions = problem.states.iter().map(lower).collect::<Result<_>>()?;

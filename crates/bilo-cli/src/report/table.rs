@@ -65,8 +65,12 @@ fn function(unknown: &FunctionOutcome) -> String {
         }
         _ => String::new(),
     };
+    let accuracy = unknown.classification_accuracy;
+    let classes =
+        accuracy.map(|share| format!("; {:.1} % on the right side of the threshold", 100.0 * share));
+    let classes = classes.unwrap_or_default();
     let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient.name());
-    format!("{name}({of}){unit}: from {least} to {most}{error}; moved by the {mode} gradient.\n")
+    format!("{name}({of}){unit}: from {least} to {most}{error}{classes}; moved by the {mode} gradient.\n")
 }
 
 fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {

@@ -42,7 +42,8 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
 fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
     let line = |(number, unknown): (usize, &UnknownFunction)| {
         let of: Vec<&str> = unknown.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
-        let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.text)).unwrap_or_default();
+        let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.describe()));
+        let truth = truth.unwrap_or_default();
         let regulariser = match &unknown.regulariser {
             Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
             None => "no regulariser".to_owned(),
@@ -53,7 +54,7 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
             unknown.name,
             of.join(", "),
             unknown.form.text,
-            unknown.guess.text,
+            unknown.guess.describe(),
             reach.places_of(number).join(", "),
             reach.way(number)
         )

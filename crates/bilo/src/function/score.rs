@@ -24,6 +24,7 @@ pub(crate) fn outcome(
     let truth = function.truth.as_ref().map(|truth| fine.on_nodes(problem, truth)).transpose()?;
     let guess = fine.on_nodes(problem, &function.guess)?;
     let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+    let classes = function.threshold.zip(truth.as_ref());
     Ok(FunctionOutcome {
         name: function.name.clone(),
         of: function.of.iter().map(|&c| problem.coordinates[c].name.clone()).collect(),
@@ -31,8 +32,16 @@ pub(crate) fn outcome(
         range,
         relative_l2_error: truth.as_ref().map(|truth| relative_l2(&values, truth)),
         relative_l2_error_of_guess: truth.as_ref().map(|truth| relative_l2(&guess, truth)),
+        classification_accuracy: classes.map(|(threshold, truth)| same_side(&values, truth, threshold)),
         gradient,
     })
+}
+
+/// The share of values that are on the same side of a threshold as the truth.
+fn same_side(values: &[f64], truth: &[f64], threshold: f64) -> f64 {
+    let right =
+        values.iter().zip(truth).filter(|(value, truth)| (**value > threshold) == (**truth > threshold));
+    right.count() as f64 / values.len() as f64
 }
 
 /// Estimate, guess and truth on the grid of the report.

@@ -82,6 +82,6 @@ impl Shape {
             place.join(", ")
         );
         let help = "choose a guess that has the boundary values, the sign and the range that the form holds";
-        Err(Diagnostic::new(message, function.guess.origin.clone()).help(help).into())
+        Err(Diagnostic::new(message, function.guess.origin().clone()).help(help).into())
     }
 }

@@ -4,22 +4,17 @@ use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::input::InputValues;
 use super::model::{
-    Classical, Data, Formula, Layout, Levels, NetworkChoice, Observation, Points, Problem, RegulariserKind,
-    Table, Transform, Unknown, UnknownFunction,
+    Classical, Data, Layout, Levels, NetworkChoice, Observation, Points, Problem, Table, Transform, Unknown,
 };
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::function::{Lattice, Shape};
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 
 /// Most cells of the classical twin's grid.
 const MOST_CELLS: usize = 1_000_000;
-
-/// Most nodes of an unknown function.
-const MOST_NODES: usize = 100_000;
 
 /// Checks a problem; `places` tells where its parts were written.
 pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
@@ -47,43 +42,43 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.scheme()
 }
 
-struct Check<'a> {
-    problem: &'a Problem,
+pub(super) struct Check<'a> {
+    pub(super) problem: &'a Problem,
     places: &'a Places,
 }
 
 impl Check<'_> {
     /// Fails with `message` at a path unless `holds`.
-    fn demand(&self, holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<()> {
+    pub(super) fn demand(&self, holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<()> {
         if holds { Ok(()) } else { Err(self.error(path, message()).into()) }
     }
 
     /// An error at a path; without a file to show, the message names the path.
-    fn error(&self, path: &str, message: String) -> Diagnostic {
+    pub(super) fn error(&self, path: &str, message: String) -> Diagnostic {
         let origin = self.places.get(path);
         let message = if origin.is_none() { format!("{path}: {message}") } else { message };
         Diagnostic::new(message, origin)
     }
 
-    fn number(&self, path: &str, value: f64, holds: bool, what: &str) -> Result<()> {
+    pub(super) fn number(&self, path: &str, value: f64, holds: bool, what: &str) -> Result<()> {
         let key = path.rsplit('.').next().unwrap_or(path);
         let fine = value.is_finite() && holds;
         self.demand(fine, path, || format!("`{key}` must be {what}, found {value:?}"))
     }
 
-    fn finite(&self, path: &str, value: f64) -> Result<()> {
+    pub(super) fn finite(&self, path: &str, value: f64) -> Result<()> {
         self.number(path, value, true, "a finite number")
     }
 
-    fn positive(&self, path: &str, value: f64) -> Result<()> {
+    pub(super) fn positive(&self, path: &str, value: f64) -> Result<()> {
         self.number(path, value, value > 0.0, "positive")
     }
 
-    fn not_negative(&self, path: &str, value: f64) -> Result<()> {
+    pub(super) fn not_negative(&self, path: &str, value: f64) -> Result<()> {
         self.number(path, value, value >= 0.0, "zero or positive")
     }
 
-    fn count(&self, path: &str, value: usize, least: usize, most: usize) -> Result<()> {
+    pub(super) fn count(&self, path: &str, value: usize, least: usize, most: usize) -> Result<()> {
         let key = path.rsplit('.').next().unwrap_or(path);
         let fine = (least..=most).contains(&value);
         self.demand(fine, path, || format!("`{key}` must be from {least} to {most}, found {value}"))
@@ -226,53 +221,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Its formulas are about its own coordinates and have values, its form is about `net`.
-    fn function(&self, function: &UnknownFunction) -> Result<()> {
-        let path = |key: &str| format!("unknown.{}.{key}", function.name);
-        for &count in &function.nodes {
-            self.count(&path("grid"), count, 2, MOST_NODES)?;
-        }
-        let all = function.nodes.iter().fold(1usize, |all, &count| all.saturating_mul(count));
-        let message = || format!("there must be at most {MOST_NODES} nodes in all, found {all}");
-        self.demand(all <= MOST_NODES, &path("grid"), message)?;
-        for &count in &function.modes {
-            self.count(&path("modes"), count, 1, 64)?;
-        }
-        self.has_values(function, "guess", &function.guess)?;
-        if let Some(truth) = &function.truth {
-            self.has_values(function, "truth", truth)?;
-        }
-        let moves = Shape::new(self.problem, function)?.values(&vec![0.5; all]).1;
-        self.demand(moves.iter().any(|&slope| slope != 0.0), &path("form"), || {
-            format!("the form of `{}` does not use the network, `net`", function.name)
-        })?;
-        self.shape(&path("network"), &function.network)?;
-        self.positive(&path("scale"), function.scale)?;
-        function.rate.map_or(Ok(()), |rate| self.positive(&path("rate"), rate))?;
-        let Some(regulariser) = &function.regulariser else { return Ok(()) };
-        self.not_negative(&path("regularise.weight"), regulariser.weight)?;
-        match &regulariser.kind {
-            RegulariserKind::Tv { smoothing } => self.positive(&path("regularise.smoothing"), *smoothing),
-            RegulariserKind::L2 { reference: Some(reference) } => {
-                self.has_values(function, "regularise.reference", reference)
-            }
-            RegulariserKind::H1 | RegulariserKind::L2 { reference: None } => Ok(()),
-        }
-    }
-
-    /// A formula of a function's coordinates is finite at all nodes.
-    fn has_values(&self, function: &UnknownFunction, key: &str, formula: &Formula) -> Result<()> {
-        let values = function.on_nodes(self.problem, formula)?;
-        let Some(node) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
-        let columns = Lattice::new(self.problem, function).columns();
-        let place: Vec<String> = (function.of.iter().zip(columns))
-            .map(|(&c, column)| format!("{} = {}", self.problem.coordinates[c].name, column[node]))
-            .collect();
-        let path = format!("unknown.{}.{key}", function.name);
-        let message = format!("`{key}` of `{}` has no finite value at {}", function.name, place.join(", "));
-        Err(self.error(&path, message).into())
-    }
-
     fn observation(&self, observation: &Observation) -> Result<()> {
         let path = format!("observation.{}", observation.name);
         self.not_negative(&format!("{path}.weight"), observation.weight)?;
@@ -305,7 +253,7 @@ impl Check<'_> {
     }
 
     /// The shape of a network that is stated at a path.
-    fn shape(&self, path: &str, network: &NetworkChoice) -> Result<()> {
+    pub(super) fn shape(&self, path: &str, network: &NetworkChoice) -> Result<()> {
         self.count(&format!("{path}.width"), network.width, 1, 16_384)?;
         self.count(&format!("{path}.layers"), network.layers, 1, 256)?;
         if let Some((features, scale)) = network.fourier {

@@ -1,16 +1,18 @@
 //! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
 
+use super::known::KnownSpec;
 use super::model::{
     Constant, Coordinate, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
     UnknownFunction,
 };
 use super::names::{NET, Names};
+use super::read_known::KnownReader;
 use super::reader::{Reader, count, string, wrong_type};
 use super::settings::{NETWORK_KEYS, read_network};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
-use crate::function::Lattice;
 use bilo_expr::{Input, Leaf, Scratch, Tape};
+use std::path::Path;
 
 /// Nodes of a function of one coordinate.
 const ON_A_LINE: usize = 101;
@@ -27,21 +29,34 @@ const MODES_IN_SPACE: usize = 6;
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 11] =
-    ["of", "form", "guess", "truth", "grid", "modes", "regularise", "network", "scale", "rate", "unit"];
+const KEYS: [&str; 12] = [
+    "of",
+    "form",
+    "guess",
+    "truth",
+    "threshold",
+    "grid",
+    "modes",
+    "regularise",
+    "network",
+    "scale",
+    "rate",
+    "unit",
+];
 
 /// Whether a table `[unknown.NAME]` states a function.
 pub(super) fn is_function(entry: &Entry) -> bool {
     matches!(&entry.node.value, Value::Table(table) if table.get("of").is_some())
 }
 
-/// Reads a table `[unknown.NAME]` with `of`.
+/// Reads a table `[unknown.NAME]` with `of`; files are found relative to `folder`.
 pub(super) fn read_function(
     path: &str,
     entry: &Entry,
     coordinates: &[Coordinate],
     constants: &[Constant],
     recipe: Recipe,
+    folder: &Path,
 ) -> Result<UnknownFunction> {
     let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
     let of = read_of(reader.require("of", "[\"x\"]")?, coordinates)?;
@@ -49,10 +64,11 @@ pub(super) fn read_function(
         Some(form) => form,
         None => Formula::parse(NET, Origin::none())?,
     };
-    let guess = profile(&reader, "guess")?.ok_or_else(|| reader.missing("guess", "\"1\""))?;
+    let known = KnownReader { coordinates: of.iter().map(|&c| &coordinates[c]).collect(), folder };
+    let guess = known.read(&reader, "guess")?.ok_or_else(|| reader.missing("guess", "\"1\""))?;
     let regularise = reader.get("regularise");
     let regularise = regularise
-        .map(|node| read_regulariser(node, &format!("{path}.regularise"), constants))
+        .map(|node| read_regulariser(node, &format!("{path}.regularise"), constants, &known))
         .transpose()?;
     let counts = |key: &str, default: Vec<usize>| match reader.get(key) {
         Some(node) => read_counts(node, &format!("{path}.{key}"), &of, coordinates, constants),
@@ -69,7 +85,8 @@ pub(super) fn read_function(
         name: entry.key.clone(),
         form,
         guess,
-        truth: profile(&reader, "truth")?,
+        truth: known.read(&reader, "truth")?,
+        threshold: reader.number("threshold")?,
         nodes,
         modes,
         of,
@@ -79,17 +96,6 @@ pub(super) fn read_function(
         rate: reader.number("rate")?,
         unit: reader.string("unit")?,
     })
-}
-
-/// An expression, or a number for a function that is constant.
-fn profile(reader: &Reader<'_>, key: &str) -> Result<Option<Formula>> {
-    match reader.get(key) {
-        Some(Node { value: Value::Integer(_) | Value::Float(_), origin }) => {
-            let number = reader.number(key)?.unwrap_or_default();
-            Formula::parse(&format!("{number:?}"), origin.clone()).map(Some)
-        }
-        _ => reader.formula(key),
-    }
 }
 
 fn default_modes(coordinates: usize) -> Vec<usize> {
@@ -145,9 +151,14 @@ fn read_counts(
     names.iter().map(|name| count(reader.require(name, "101")?, name)).collect()
 }
 
-fn read_regulariser(node: &Node, path: &str, constants: &[Constant]) -> Result<Regulariser> {
-    let known = ["kind", "weight", "smoothing", "reference"];
-    let reader = Reader::of(node, path, constants, &known)?;
+fn read_regulariser(
+    node: &Node,
+    path: &str,
+    constants: &[Constant],
+    known: &KnownReader<'_>,
+) -> Result<Regulariser> {
+    let keys = ["kind", "weight", "smoothing", "reference"];
+    let reader = Reader::of(node, path, constants, &keys)?;
     let kinds = [("h1", RegulariserName::H1), ("tv", RegulariserName::Tv), ("l2", RegulariserName::L2)];
     let kind = reader.choice("kind", &kinds)?.ok_or_else(|| reader.missing("kind", "\"h1\""))?;
     let weight = reader.number("weight")?.ok_or_else(|| reader.missing("weight", "1e-3"))?;
@@ -165,7 +176,7 @@ fn read_regulariser(node: &Node, path: &str, constants: &[Constant]) -> Result<R
         RegulariserName::Tv => {
             RegulariserKind::Tv { smoothing: reader.number("smoothing")?.unwrap_or(SMOOTHING) }
         }
-        RegulariserName::L2 => RegulariserKind::L2 { reference: profile(&reader, "reference")? },
+        RegulariserName::L2 => RegulariserKind::L2 { reference: known.read(&reader, "reference")? },
     };
     Ok(Regulariser { kind, weight })
 }
@@ -183,8 +194,9 @@ pub struct FunctionSpec {
     name: String,
     of: Vec<String>,
     form: String,
-    guess: String,
-    truth: Option<String>,
+    guess: KnownSpec,
+    truth: Option<KnownSpec>,
+    threshold: Option<f64>,
     nodes: Option<Vec<usize>>,
     regulariser: Option<Regulariser>,
     scale: f64,
@@ -193,14 +205,15 @@ pub struct FunctionSpec {
 }
 
 impl FunctionSpec {
-    /// A function of some coordinates and where the search starts.
-    pub fn new<'a>(name: &str, of: impl IntoIterator<Item = &'a str>, guess: &str) -> Self {
+    /// A function of some coordinates and where the search starts: an expression, as a rule.
+    pub fn new<'a>(name: &str, of: impl IntoIterator<Item = &'a str>, guess: impl Into<KnownSpec>) -> Self {
         Self {
             name: name.to_string(),
             of: of.into_iter().map(str::to_string).collect(),
             form: NET.to_string(),
-            guess: guess.to_string(),
+            guess: guess.into(),
             truth: None,
+            threshold: None,
             nodes: None,
             regulariser: None,
             scale: 1.0,
@@ -210,8 +223,13 @@ impl FunctionSpec {
     }
 
     /// The true function.
-    pub fn truth(self, truth: &str) -> Self {
-        Self { truth: Some(truth.to_string()), ..self }
+    pub fn truth(self, truth: impl Into<KnownSpec>) -> Self {
+        Self { truth: Some(truth.into()), ..self }
+    }
+
+    /// The value that divides the domain in two classes, to score how much of it is in the right one.
+    pub fn threshold(self, threshold: f64) -> Self {
+        Self { threshold: Some(threshold), ..self }
     }
 
     /// The function as an expression of `net` and its coordinates.
@@ -247,7 +265,6 @@ impl FunctionSpec {
     /// The function over coordinates that are known by now.
     pub(super) fn resolve(self, coordinates: &[Coordinate], recipe: Recipe) -> Result<UnknownFunction> {
         let path = |key: &str| format!("unknown.{}.{key}", self.name);
-        let parse = |key: &str, text: &str| Formula::parse(text, Origin::text(path(key), text));
         let mut of = vec![];
         for name in &self.of {
             let number = coordinates.iter().position(|c| c.name == *name).ok_or_else(|| {
@@ -258,10 +275,12 @@ impl FunctionSpec {
             of.push(number);
         }
         of.sort_unstable();
+        let along: Vec<&Coordinate> = of.iter().map(|&c| &coordinates[c]).collect();
         Ok(UnknownFunction {
-            form: parse("form", &self.form)?,
-            guess: parse("guess", &self.guess)?,
-            truth: self.truth.as_ref().map(|truth| parse("truth", truth)).transpose()?,
+            form: Formula::parse(&self.form, Origin::text(path("form"), &self.form))?,
+            guess: self.guess.resolve(&path("guess"), &along)?,
+            truth: self.truth.as_ref().map(|truth| truth.resolve(&path("truth"), &along)).transpose()?,
+            threshold: self.threshold,
             nodes: self.nodes.unwrap_or_else(|| default_nodes(of.len())),
             modes: default_modes(of.len()),
             of,
@@ -276,25 +295,30 @@ impl FunctionSpec {
 }
 
 impl UnknownFunction {
-    /// The values of a formula of its coordinates at the nodes of its grid.
-    pub fn on_nodes(&self, problem: &Problem, formula: &Formula) -> Result<Vec<f64>> {
-        let columns = Lattice::new(problem, self).columns();
-        let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
-        Ok(evaluate(&self.tape(problem, formula)?, &columns))
-    }
-
-    /// A formula of its coordinates, compiled; the inputs are these.
-    pub(crate) fn tape(&self, problem: &Problem, formula: &Formula) -> Result<Tape> {
-        self.compile(problem, Names::without_unknowns(problem), formula, None)
-    }
-
     /// Its form, compiled; the inputs are its coordinates, then `net`.
     pub(crate) fn form_tape(&self, problem: &Problem) -> Result<Tape> {
+        self.tape(problem, &self.form, Some(NET))
+    }
+
+    /// A formula of its coordinates, and perhaps of one more name, compiled; these are the inputs.
+    pub(super) fn tape(&self, problem: &Problem, formula: &Formula, more: Option<&str>) -> Result<Tape> {
         let mut names = Names::without_unknowns(problem);
-        let net = names.graph.symbol(NET);
-        let value = names.graph.leaf(net);
-        names.scope.bind(NET, value);
-        self.compile(problem, names, &self.form, Some(Leaf::Symbol(net)))
+        let more = more.map(|name| {
+            let symbol = names.graph.symbol(name);
+            let value = names.graph.leaf(symbol);
+            names.scope.bind(name, value);
+            Leaf::Symbol(symbol)
+        });
+        let value = names.lower(formula)?;
+        let inputs = self.of.iter().map(|&c| Leaf::Symbol(names.coordinates[c])).chain(more);
+        let inputs: Vec<Leaf> = inputs.collect();
+        Tape::compile(&names.graph, &[value], &inputs).map_err(|_| {
+            let of: Vec<&str> = self.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
+            let message = format!("`{}` is a function of {} only", self.name, of.join(", "));
+            Diagnostic::new(message, formula.origin.clone())
+                .help("name all the coordinates that it depends on in `of`")
+                .into()
+        })
     }
 
     /// The value that its form holds at a place whatever `net` is, if it does.
@@ -306,25 +330,6 @@ impl UnknownFunction {
         let value = scratch.output(&tape, 0)[0];
         tape.adjoint(&[Input::Uniform(1.0)], &mut scratch);
         Ok((scratch.input_adjoint(&tape, place.len())[0] == 0.0).then_some(value))
-    }
-
-    fn compile(
-        &self,
-        problem: &Problem,
-        mut names: Names,
-        formula: &Formula,
-        net: Option<Leaf>,
-    ) -> Result<Tape> {
-        let value = names.lower(formula)?;
-        let inputs = self.of.iter().map(|&c| Leaf::Symbol(names.coordinates[c])).chain(net);
-        let inputs: Vec<Leaf> = inputs.collect();
-        Tape::compile(&names.graph, &[value], &inputs).map_err(|_| {
-            let of: Vec<&str> = self.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
-            let message = format!("`{}` is a function of {} only", self.name, of.join(", "));
-            Diagnostic::new(message, formula.origin.clone())
-                .help("name all the coordinates that it depends on in `of`")
-                .into()
-        })
     }
 }
 

@@ -34,17 +34,22 @@
 
 mod builder;
 mod check;
+mod check_function;
 mod classical;
 mod csv;
 mod data;
 mod formula;
 mod function;
+mod grid_values;
 mod input;
+mod known;
 mod model;
 mod names;
 mod points;
 mod points_spec;
+mod random_field;
 mod read;
+mod read_known;
 mod read_points;
 mod reader;
 mod recipe;
@@ -55,10 +60,14 @@ pub use builder::{DataSpec, ProblemBuilder};
 pub(crate) use classical::divided;
 pub use function::FunctionSpec;
 pub(crate) use function::evaluate;
+pub use grid_values::GridValues;
 pub(crate) use input::InputValues;
+pub(crate) use known::Evaluator;
+pub use known::{KnownFunction, KnownSpec};
 pub use model::*;
 pub use names::{NET, Names};
 pub use points_spec::PointsSpec;
+pub use random_field::RandomField;
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The inverse problem as plain, validated data: what a problem file or the builder produces and
 //! everything downstream reads.
 
+use super::known::KnownFunction;
 use crate::diagnostic::Origin;
 use bilo_expr::Ast;
 use bilo_jet::{Activation, Precision};
@@ -91,10 +92,12 @@ pub struct UnknownFunction {
     /// The function as an expression of `net` and its coordinates: what is known of it (values at an
     /// end, a sign, a range) holds whatever `net` is.
     pub form: Formula,
-    /// Where the search starts, an expression of its coordinates.
-    pub guess: Formula,
+    /// Where the search starts.
+    pub guess: KnownFunction,
     /// The true function, if known: makes synthetic data and scores the result.
-    pub truth: Option<Formula>,
+    pub truth: Option<KnownFunction>,
+    /// The value that divides the domain in two classes, those of the truth and of the estimate.
+    pub threshold: Option<f64>,
     /// Nodes along each of its coordinates: where a method without a network holds its values.
     pub nodes: Vec<usize>,
     /// Chebyshev polynomials along each of its coordinates: what `net` is made of under
@@ -134,8 +137,8 @@ pub enum RegulariserKind {
     },
     /// (f - reference)²: functions near one that is known; near the guess if none is given.
     L2 {
-        /// An expression of the function's coordinates.
-        reference: Option<Formula>,
+        /// The function that is known.
+        reference: Option<KnownFunction>,
     },
 }
 

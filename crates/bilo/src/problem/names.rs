@@ -1,6 +1,6 @@
 //! What every name of a problem stands for in expressions.
 
-use super::model::{Formula, Problem, Transform, Unknown, UnknownFunction};
+use super::model::{Formula, Problem, Transform, Unknown};
 use crate::diagnostic::Result;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
 
@@ -47,14 +47,13 @@ impl Names {
         Ok(names)
     }
 
-    /// The same with each unknown function replaced by a formula of its coordinates.
+    /// The same with each unknown function replaced by a formula of its coordinates, in their order.
     pub(crate) fn with_functions<'a>(
-        problem: &'a Problem,
-        formula: impl Fn(&'a UnknownFunction) -> &'a Formula,
+        problem: &Problem,
+        formulas: impl IntoIterator<Item = &'a Formula>,
     ) -> Result<Names> {
         let mut names = Names::without_unknowns(problem);
-        let formulas = problem.functions.iter().map(|unknown| names.lower(formula(unknown)));
-        let values = formulas.collect::<Result<Vec<_>>>()?;
+        let values = formulas.into_iter().map(|formula| names.lower(formula)).collect::<Result<Vec<_>>>()?;
         names.bind_scalars(problem);
         names.bind_inputs(problem)?;
         for (unknown, value) in problem.functions.iter().zip(values) {

@@ -41,7 +41,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
-    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants, training.recipe)?;
+    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants, training.recipe, folder)?;
     let inputs = read_each(&tree, "input", read_input)?;
     let states = read_each(&tree, "state", read_state)?;
 
@@ -122,6 +122,7 @@ fn read_unknowns(
     coordinates: &[Coordinate],
     constants: &[Constant],
     recipe: Recipe,
+    folder: &Path,
 ) -> Result<(Vec<Unknown>, Vec<UnknownFunction>)> {
     let (mut numbers, mut functions) = (vec![], vec![]);
     let Some(node) = tree.get("unknown") else {
@@ -130,7 +131,7 @@ fn read_unknowns(
     for entry in &table(node, "unknown")?.entries {
         let path = join("unknown", &entry.key);
         if is_function(entry) {
-            functions.push(read_function(&path, entry, coordinates, constants, recipe)?);
+            functions.push(read_function(&path, entry, coordinates, constants, recipe, folder)?);
         } else {
             numbers.push(read_unknown(&path, entry, constants)?);
         }
@@ -161,7 +162,7 @@ fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
     let Value::Table(table) = &entry.node.value else {
         return Ok(());
     };
-    let of_functions = ["form", "regularise", "grid", "network"];
+    let of_functions = ["form", "regularise", "grid", "network", "threshold"];
     match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
         None => Ok(()),
         Some(found) => {

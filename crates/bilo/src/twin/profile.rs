@@ -2,16 +2,15 @@
 
 use crate::diagnostic::Result;
 use crate::function::Lattice;
-use crate::problem::{Problem, UnknownFunction, evaluate};
+use crate::problem::{Evaluator, Problem, UnknownFunction};
 use crate::theta::Theta;
-use bilo_expr::Tape;
 
 /// An unknown function at some value.
 pub(super) enum Profile {
     /// By its values at the nodes of its grid.
     Nodal(Vec<f64>),
-    /// By a formula of its coordinates: what is known needs no grid.
-    Formula(Tape),
+    /// As it is stated: what is known needs no grid.
+    Known(Evaluator),
 }
 
 impl Profile {
@@ -22,18 +21,18 @@ impl Profile {
 
     /// The truth of each unknown function, or its guess where none is stated.
     pub(super) fn stated(problem: &Problem) -> Result<Vec<Profile>> {
-        let formula = |function: &UnknownFunction| {
-            let formula = function.truth.as_ref().unwrap_or(&function.guess);
-            function.tape(problem, formula).map(Profile::Formula)
+        let known = |function: &UnknownFunction| {
+            let known = function.truth.as_ref().unwrap_or(&function.guess);
+            function.evaluator(problem, known).map(Profile::Known)
         };
-        problem.functions.iter().map(formula).collect()
+        problem.functions.iter().map(known).collect()
     }
 
     /// Its values at points, given by one column per coordinate of the function.
     pub(super) fn sample(&self, lattice: &Lattice, columns: &[&[f64]]) -> Vec<f64> {
         match self {
             Profile::Nodal(values) => lattice.sample(values, columns),
-            Profile::Formula(tape) => evaluate(tape, columns),
+            Profile::Known(known) => known.at(columns),
         }
     }
 }

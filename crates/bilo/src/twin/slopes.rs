@@ -86,7 +86,7 @@ impl TwinSolution<'_> {
     fn no_slopes(&self) -> Theta {
         let zeros = |profile: &Profile| match profile {
             Profile::Nodal(values) => vec![0.0; values.len()],
-            Profile::Formula(_) => panic!("a formula has no values to differentiate by"),
+            Profile::Known(_) => panic!("what is stated has no values to differentiate by"),
         };
         Theta { eta: vec![0.0; self.eta.len()], functions: self.profiles.iter().map(zeros).collect() }
     }

@@ -1,0 +1,78 @@
+//! What must hold in an unknown function.
+
+use super::check::Check;
+use super::known::{FIELD, KnownFunction};
+use super::model::{RegulariserKind, UnknownFunction};
+use super::random_field::RandomField;
+use crate::diagnostic::Result;
+use crate::function::{Lattice, Shape};
+
+/// Most nodes of an unknown function.
+const MOST_NODES: usize = 100_000;
+
+impl Check<'_> {
+    /// Its formulas are about its own coordinates and have values, its form is about `net`.
+    pub(super) fn function(&self, function: &UnknownFunction) -> Result<()> {
+        let path = |key: &str| format!("unknown.{}.{key}", function.name);
+        for &count in &function.nodes {
+            self.count(&path("grid"), count, 2, MOST_NODES)?;
+        }
+        let all = function.nodes.iter().fold(1usize, |all, &count| all.saturating_mul(count));
+        let message = || format!("there must be at most {MOST_NODES} nodes in all, found {all}");
+        self.demand(all <= MOST_NODES, &path("grid"), message)?;
+        for &count in &function.modes {
+            self.count(&path("modes"), count, 1, 64)?;
+        }
+        self.known(function, "guess", &function.guess)?;
+        if let Some(truth) = &function.truth {
+            self.known(function, "truth", truth)?;
+        }
+        if let Some(threshold) = function.threshold {
+            self.finite(&path("threshold"), threshold)?;
+            let message = || format!("`threshold` needs the truth, `{}` has none", function.name);
+            self.demand(function.truth.is_some(), &path("threshold"), message)?;
+        }
+        let moves = Shape::new(self.problem, function)?.values(&vec![0.5; all]).1;
+        self.demand(moves.iter().any(|&slope| slope != 0.0), &path("form"), || {
+            format!("the form of `{}` does not use the network, `net`", function.name)
+        })?;
+        self.shape(&path("network"), &function.network)?;
+        self.positive(&path("scale"), function.scale)?;
+        function.rate.map_or(Ok(()), |rate| self.positive(&path("rate"), rate))?;
+        let Some(regulariser) = &function.regulariser else { return Ok(()) };
+        self.not_negative(&path("regularise.weight"), regulariser.weight)?;
+        match &regulariser.kind {
+            RegulariserKind::Tv { smoothing } => self.positive(&path("regularise.smoothing"), *smoothing),
+            RegulariserKind::L2 { reference: Some(reference) } => {
+                self.known(function, "regularise.reference", reference)
+            }
+            RegulariserKind::H1 | RegulariserKind::L2 { reference: None } => Ok(()),
+        }
+    }
+
+    /// A known function of a function's coordinates is finite at all nodes.
+    fn known(&self, function: &UnknownFunction, key: &str, known: &KnownFunction) -> Result<()> {
+        if let KnownFunction::Random { field, .. } = known {
+            self.random_field(&format!("unknown.{}.{key}", function.name), field)?;
+        }
+        let values = function.on_nodes(self.problem, known)?;
+        let Some(node) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let columns = Lattice::new(self.problem, function).columns();
+        let place: Vec<String> = (function.of.iter().zip(columns))
+            .map(|(&c, column)| format!("{} = {}", self.problem.coordinates[c].name, column[node]))
+            .collect();
+        let path = format!("unknown.{}.{key}", function.name);
+        let message = format!("`{key}` of `{}` has no finite value at {}", function.name, place.join(", "));
+        Err(self.error(&path, message).into())
+    }
+
+    fn random_field(&self, path: &str, field: &RandomField) -> Result<()> {
+        self.positive(&format!("{path}.random-field.sd"), field.sd)?;
+        self.positive(&format!("{path}.random-field.length"), field.length)?;
+        let coordinates = self.problem.coordinates.iter().map(|c| &c.name);
+        let mut names = coordinates.chain(self.problem.constants.iter().map(|c| &c.name));
+        self.demand(!names.any(|name| name == FIELD), path, || {
+            format!("the name `{FIELD}` is taken: beside `random-field` it stands for the field")
+        })
+    }
+}
