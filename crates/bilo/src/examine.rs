@@ -34,7 +34,7 @@ pub struct Examination {
 /// An equation or a form that the stated truth violates is an error.
 pub fn examine(problem: &Problem) -> Result<Examination> {
     let mut examination = Examination::default();
-    let mut operator = LocalOperator::new(problem, 0)?;
+    let operator = LocalOperator::new(problem, 0)?;
     let reach = Reach::new(problem)?;
     examination.section("Coordinates", describe::coordinates(problem));
     if !problem.inputs.is_empty() {
@@ -43,7 +43,7 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     examination.section("Unknowns", describe::unknowns(problem, &reach));
     examination.warnings.extend(reach.warnings());
     examination.section("States", describe::states(problem));
-    examination.equations(problem, &mut operator)?;
+    examination.equations(problem, &mut LocalOperator::at_guess(problem)?)?;
     examination.section("Observations", describe::observations(problem));
     examination.truth(problem)?;
     examination.section("Network", describe::network(&operator));

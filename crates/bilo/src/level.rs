@@ -50,6 +50,7 @@ impl Lower {
             }
         }
         let unknowns = operator.operator.unknowns.len();
+        let mut at_guess = LocalOperator::at_guess(problem)?;
         let mut lower = Self { blocks: vec![], names: vec![], unknowns };
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
@@ -57,7 +58,9 @@ impl Lower {
             let origin = &problem.equations[members[0]].residual.origin;
             let program = ResidualProgram::new(graph, &operator.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
-            let expanded = ResidualProgram::expanded(graph, &operator.operator, &residuals)
+            let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
+            let graph = &mut at_guess.names.graph;
+            let expanded = ResidualProgram::expanded(graph, &at_guess.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let points = points.source(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();

@@ -38,9 +38,24 @@ pub struct LocalOperator {
 impl LocalOperator {
     /// Binds the networks and lowers all formulas.
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
-        let inputs = unknowns_of_the_pde(problem)?;
         let mut names = Names::without_functions(problem)?;
         let functions = FunctionInputs::new(problem, &mut names, seed)?;
+        Self::assemble(problem, names, functions, seed)
+    }
+
+    /// The same with every unknown function known to be its guess: what can be said of residuals before
+    /// functions have networks that mean anything. A guess that is no formula has no derivatives; then
+    /// functions are networks here too.
+    pub(crate) fn at_guess(problem: &Problem) -> Result<Self> {
+        let formulas: Option<Vec<_>> =
+            problem.functions.iter().map(|unknown| unknown.guess.formula()).collect();
+        let Some(formulas) = formulas else { return Self::new(problem, 0) };
+        let names = Names::with_functions(problem, formulas)?;
+        Self::assemble(problem, names, FunctionInputs::default(), 0)
+    }
+
+    fn assemble(problem: &Problem, mut names: Names, functions: FunctionInputs, seed: u64) -> Result<Self> {
+        let inputs = unknowns_of_the_pde(problem)?;
         let mut networks = functions.networks.clone();
         networks.extend(bind_states(problem, &mut names, &inputs, &functions, seed));
         let of_states = networks.iter().filter(|bound| !bound.given);

@@ -316,10 +316,10 @@ fn pointwise_root(data: &[f64], weight: f64) -> Vec<f64> {
             tridiagonal(&d, &stiffness(&unit, &u))
         };
         let m = data.len() as f64;
-        let pull = |i: usize| if i % 2 == 0 { v[i] / m } else { 0.0 };
+        let pull = |i: usize| if i.is_multiple_of(2) { v[i] / m } else { 0.0 };
         let smooth = weight * n as f64;
         let force = |i: usize| {
-            pull(i) * if i % 2 == 0 { u[i] - data[i / 2] } else { 0.0 }
+            pull(i) * if i.is_multiple_of(2) { u[i] - data[i / 2] } else { 0.0 }
                 + smooth * (2.0 * d[i] - d[i - 1] - d[i + 1])
         };
         let mut matrix = vec![vec![0.0; n]; n - 1];

@@ -20,7 +20,7 @@ use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 
 /// The unknown functions of a problem in terms of what training moves.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct FunctionInputs {
     /// The functions, without shifts.
     pub values: Vec<Expr>,
@@ -44,7 +44,7 @@ pub struct Basis {
 impl FunctionInputs {
     /// Binds each unknown function to its form.
     pub(super) fn new(problem: &Problem, names: &mut Names, seed: u64) -> Result<Self> {
-        let mut inputs = Self { values: vec![], networks: vec![], shifted: vec![], bases: vec![] };
+        let mut inputs = Self::default();
         let mut bound = vec![];
         for (number, unknown) in problem.functions.iter().enumerate() {
             bound.push(match problem.training.gradient {
