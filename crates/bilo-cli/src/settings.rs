@@ -58,6 +58,7 @@ fn train(training: &Training) -> String {
         format!("rate = {:?}", training.rate),
         format!("theta-rate = {:?}", training.theta_rate),
         format!("rgrad-weight = {:?}", training.rgrad_weight),
+        format!("gradient = \"{}\"", training.gradient.name()),
         format!("pretrain-on-solution = {}", training.pretrain_on_solution),
         format!("settle-tolerance = {:?}", training.settle_tolerance),
         format!("settle-steps = {}", training.settle_steps),

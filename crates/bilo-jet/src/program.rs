@@ -1,10 +1,15 @@
 //! From expressions to plain data that a device can run: which derivatives each network carries,
 //! and the tapes between its outputs and the losses.
 
+mod frame;
+
+pub use frame::Frame;
+pub(crate) use frame::{padded, wanted};
+
 use crate::leading::Leading;
 use crate::network::Network;
 use crate::plan::Plan;
-use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Symbol, Tape};
+use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Tape};
 
 /// A network and the opaque functions that stand for its outputs in a graph.
 #[derive(Clone, Debug)]
@@ -109,23 +114,6 @@ pub struct Slot {
     pub output: usize,
     /// The component of its plan.
     pub component: usize,
-}
-
-/// What all programs share. The inputs of every tape are the slots, the columns, the unknowns.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// The networks.
-    pub carriers: Vec<Carrier>,
-    /// The outputs' components in the order of the tapes' inputs.
-    pub slots: Vec<Slot>,
-    /// Number of columns.
-    pub columns: usize,
-    /// Number of unknowns.
-    pub unknowns: usize,
-    /// Number of weights.
-    pub weights: usize,
-    /// The leaves of the tapes' inputs.
-    leaves: Vec<Leaf>,
 }
 
 /// Residuals r_q with everything that the losses |r|² and |dr/dθ|² and their weight gradient need.
@@ -301,161 +289,6 @@ impl FieldProgram {
     }
 }
 
-impl Frame {
-    /// `leading` has the leading part of each network, or is empty if there are none.
-    fn new(
-        graph: &mut Graph,
-        operator: &Operator,
-        expressions: &[Expr],
-        leading: &[Option<Leading>],
-    ) -> Result<Self, ProgramError> {
-        let (plans, jets) = plans_and_jets(graph, operator, expressions, leading)?;
-        let mut frame = Self {
-            carriers: vec![],
-            slots: vec![],
-            columns: operator.columns.len(),
-            unknowns: operator.unknowns.len(),
-            weights: operator.weights(),
-            leaves: vec![],
-        };
-        let mut offset = 0;
-        for (number, (bound, (plan, idle))) in operator.networks.iter().zip(plans).enumerate() {
-            let leading = leading.get(number).and_then(Option::as_ref);
-            for (output, &function) in bound.outputs.iter().enumerate() {
-                for (component, index) in plan.indices().iter().enumerate() {
-                    frame.slots.push(Slot { network: number, output, component });
-                    frame.leaves.push(Leaf::Derivative(function, padded(index, bound)));
-                }
-                if let (Some(leading), Some(component)) = (leading, plan.leading_component()) {
-                    frame.slots.push(Slot { network: number, output, component });
-                    frame.leaves.push(Leaf::Symbol(leading.symbols[output]));
-                }
-            }
-            let leading = leading.map(|leading| leading.program(graph, operator)).transpose()?;
-            let inputs: Vec<Expr> = coordinate_inputs(graph, bound);
-            let columns: Vec<Leaf> = operator.columns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
-            let inputs = Tape::compile(graph, &inputs, &columns).map_err(ProgramError::Unbound)?;
-            frame.carriers.push(Carrier {
-                network: bound.network.clone(),
-                plan,
-                offset,
-                inputs,
-                parameters: bound.parameters.clone(),
-                leading,
-                feeds: vec![],
-                given: bound.given,
-                idle,
-            });
-            offset += bound.network.weights();
-        }
-        frame
-            .leaves
-            .extend(operator.columns.iter().chain(&operator.unknowns).map(|&symbol| Leaf::Symbol(symbol)));
-        for (number, (bound, jets)) in operator.networks.iter().zip(jets).enumerate() {
-            for (fed, jets) in bound.fed.iter().zip(jets) {
-                let jets = frame.compile(graph, &jets, &[])?;
-                frame.carriers[number].feeds.push(Feed { input: fed.input, jets });
-            }
-        }
-        Ok(frame)
-    }
-
-    fn compile(&self, graph: &Graph, outputs: &[Expr], more: &[Symbol]) -> Result<Tape, ProgramError> {
-        let inputs: Vec<Leaf> =
-            self.leaves.iter().cloned().chain(more.iter().map(|&symbol| Leaf::Symbol(symbol))).collect();
-        Tape::compile(graph, outputs, &inputs).map_err(ProgramError::Unbound)
-    }
-
-    /// The leaf ∂(slot)/∂η, or a leaf that cannot occur where the network does not see this unknown.
-    fn directed_leaf(&self, operator: &Operator, slot: Slot, unknown: usize, graph: &mut Graph) -> Leaf {
-        let bound = &operator.networks[slot.network];
-        let index = padded(&self.carriers[slot.network].plan.indices()[slot.component], bound);
-        match bound.parameters.iter().position(|&parameter| parameter == unknown) {
-            Some(input) => {
-                let place = bound.network.spec().coordinates + input;
-                Leaf::Derivative(bound.outputs[slot.output], index.plus(place))
-            }
-            None => Leaf::Symbol(graph.symbol("unseen")),
-        }
-    }
-}
-
-/// The plan of every network and whether it is idle, and the jets of the functions that it is fed with.
-#[expect(clippy::type_complexity, reason = "one list per network")]
-fn plans_and_jets(
-    graph: &mut Graph,
-    operator: &Operator,
-    expressions: &[Expr],
-    leading: &[Option<Leading>],
-) -> Result<(Vec<(Plan, bool)>, Vec<Vec<Vec<Expr>>>), ProgramError> {
-    let mut leaves = graph.leaves(expressions);
-    let (mut plans, mut jets) = (vec![], vec![]);
-    // A network that is fed asks for derivatives of the networks before it.
-    for (number, bound) in operator.networks.iter().enumerate().rev() {
-        let leading = leading.get(number).and_then(Option::as_ref);
-        let mut wanted = wanted(bound, &leaves)?;
-        wanted.extend(leading.iter().flat_map(|leading| leading.indices.iter().cloned()));
-        let mut plan = Plan::closure(bound.network.spec().coordinates, &wanted);
-        if let Some(leading) = leading {
-            plan = plan.with_leading(leading.indices.clone());
-        }
-        let idle = wanted.is_empty();
-        let fed = if idle { &[] } else { &bound.fed[..] };
-        let fed: Vec<Vec<Expr>> =
-            fed.iter().map(|fed| jet_of(graph, bound, &plan, fed.value)).collect::<Result<_, _>>()?;
-        for jet in &fed {
-            leaves.extend(graph.leaves(jet));
-        }
-        plans.push((plan, idle));
-        jets.push(fed);
-    }
-    plans.reverse();
-    jets.reverse();
-    Ok((plans, jets))
-}
-
-/// The expressions of a network's coordinate inputs, of columns only.
-fn coordinate_inputs(graph: &mut Graph, bound: &BoundNetwork) -> Vec<Expr> {
-    let coordinates = bound.network.spec().coordinates;
-    let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
-    inputs.into_iter().map(|input| graph.expand_definitions(input)).collect()
-}
-
-/// The derivatives of a function by the coordinate inputs of a network, by component of a plan.
-fn jet_of(
-    graph: &mut Graph,
-    bound: &BoundNetwork,
-    plan: &Plan,
-    value: Expr,
-) -> Result<Vec<Expr>, ProgramError> {
-    let inputs = graph.function_inputs(bound.outputs[0]).to_vec();
-    let mut jet = vec![value];
-    for component in 1..plan.len() {
-        let (lower, input) = plan.predecessor(component);
-        let slope = derivative_by_input(graph, jet[lower], inputs[input])?;
-        jet.push(slope);
-    }
-    Ok(jet)
-}
-
-/// ∂(expression)/∂(input) for an input that is a coordinate, scaled and shifted.
-fn derivative_by_input(graph: &mut Graph, expression: Expr, input: Expr) -> Result<Expr, ProgramError> {
-    let mut derivative = graph.constant(0.0);
-    for leaf in graph.leaves(&[input]) {
-        let Leaf::Symbol(coordinate) = leaf else { return Err(ProgramError::Feed) };
-        let slope = graph.diff(expression, coordinate);
-        if graph.as_constant(slope) == Some(0.0) {
-            continue;
-        }
-        let scale = graph.diff(input, coordinate);
-        if graph.as_constant(scale).is_none() {
-            return Err(ProgramError::Feed);
-        }
-        derivative = graph.div(slope, scale);
-    }
-    Ok(derivative)
-}
-
 /// ∂(expression)/∂(leaf), by expression and leaf.
 fn partials(graph: &mut Graph, expressions: &[Expr], leaves: &[Leaf]) -> Vec<Vec<Expr>> {
     expressions
@@ -467,31 +300,6 @@ fn partials(graph: &mut Graph, expressions: &[Expr], leaves: &[Leaf]) -> Vec<Vec
 fn product(graph: &mut Graph, symbol: Symbol, expression: Expr) -> Expr {
     let symbol = graph.leaf(symbol);
     graph.mul(symbol, expression)
-}
-
-/// A multi-index over the coordinates, made one over all inputs.
-pub(crate) fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
-    let mut orders = index.as_slice().to_vec();
-    orders.resize(orders.len() + bound.network.spec().parameters, 0);
-    MultiIndex::from(orders)
-}
-
-/// The derivatives with respect to coordinates that leaves ask of a network.
-pub(crate) fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
-    let coordinates = bound.network.spec().coordinates;
-    let mut result = vec![];
-    for leaf in leaves {
-        if let Leaf::Derivative(function, index) = leaf
-            && bound.outputs.contains(function)
-        {
-            let index = MultiIndex::from(index.as_slice()[..coordinates].to_vec());
-            if index.order() > MAX_DERIVATIVE {
-                return Err(ProgramError::Order(leaf.clone()));
-            }
-            result.push(index);
-        }
-    }
-    Ok(result)
 }
 
 /// The unknown that a leaf is differentiated by, if it is.
