@@ -31,6 +31,8 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "heat-initial",
     "reaction-coefficient",
     "reaction-coefficient-8",
+    "darcy",
+    "darcy-2",
 ];
 
 /// The one of that name, if there is one.
