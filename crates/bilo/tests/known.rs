@@ -158,6 +158,5 @@ fn two_rocks_are_told_apart_from_the_pressure() {
     let job = Job { seed: 0, threads: Some(1), method: Method::Adjoint };
     let found = run(&problem, &job, &mut Few(150)).unwrap();
     let accuracy = found.functions[0].classification_accuracy.unwrap();
-    println!("accuracy {accuracy}, {} steps, misfit {:?}", found.train_steps, found.misfits);
     assert!(accuracy > 0.95, "{accuracy}");
 }
