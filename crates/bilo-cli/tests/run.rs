@@ -43,6 +43,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "audit",
         "singular_values",
         "noise",
+        "notes",
         "warnings",
         "steps",
         "seconds",
