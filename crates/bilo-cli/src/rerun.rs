@@ -260,6 +260,21 @@ mod tests {
     }
 
     #[test]
+    fn files_of_one_unknown_do_not_collide() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        fs::write(folder.path().join("k.csv"), "one").unwrap();
+        fs::write(folder.path().join("sub/k.csv"), "two").unwrap();
+        let toml = "[unknown.k]\nguess = { file = \"k.csv\" }\ntruth = { file = \"sub/k.csv\" }\n";
+        let mut document: DocumentMut = toml.parse().unwrap();
+        let files = take_files(&mut document, folder.path()).unwrap();
+        let expected = "[unknown.k]\nguess = { file = \"data/k.guess/k.csv\" }\ntruth = { file = \"data/k.truth/k.csv\" }\n";
+        assert_eq!(document.to_string(), expected);
+        let names: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
+        assert_eq!(names, [Path::new("data/k.guess/k.csv"), Path::new("data/k.truth/k.csv")]);
+    }
+
+    #[test]
     fn only_data_that_a_run_took_along_are_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let files = |toml: &str| {

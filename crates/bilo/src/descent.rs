@@ -14,7 +14,7 @@ use crate::theta::Theta;
 use bilo_optim::{Lbfgs, Optimizer};
 
 /// Most iterations.
-pub const MAX_ITERATIONS: usize = 5000;
+pub const MAX_ITERATIONS: usize = 1000;
 
 /// Pairs that L-BFGS remembers.
 const MEMORY: usize = 30;

@@ -45,7 +45,7 @@ fn variable_poisson_has_the_errors_of_the_exact_minimiser() {
             })
             .collect();
         let found = errors.iter().sum::<f64>() / errors.len() as f64;
-        assert!((found - mean).abs() < sd, "weight {weight:e}: {found:.4}, expected {mean}");
+        assert!((found - mean).abs() < sd, "weight {weight:e}: {found:.4} of {errors:.4?}, expected {mean}");
     }
 }
 

@@ -253,6 +253,23 @@ Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
     }
 
     #[test]
+    fn a_function_tells_its_errors_and_its_classes() {
+        let unknown = FunctionOutcome {
+            name: "A".into(),
+            of: vec!["x".into(), "y".into()],
+            unit: None,
+            range: (3.0, 12.0),
+            relative_l2_error: Some(0.125),
+            relative_l2_error_of_guess: Some(0.75),
+            classification_accuracy: Some(0.9826),
+            gradient: bilo::problem::GradientMode::Exact,
+        };
+        let expected = "A(x, y): from 3 to 12; relative L2 error 1.25e-1 (of the guess 7.50e-1); \
+                        98.3 % on the right side of the threshold; moved by the exact gradient.\n";
+        assert_eq!(function(&unknown), expected);
+    }
+
+    #[test]
     fn a_truth_of_zero_has_an_absolute_error() {
         let mut outcome = example::outcome();
         outcome.unknowns[0].truth = Some(0.0);

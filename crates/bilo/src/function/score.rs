@@ -76,3 +76,14 @@ fn at_nodes(problem: &Problem, function: &UnknownFunction, estimate: &mut Estima
     let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
     estimate(&columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::same_side;
+
+    /// A value at the threshold counts as below it, in the estimate and in the truth.
+    #[test]
+    fn three_of_four_are_on_the_side_of_the_truth() {
+        assert_eq!(same_side(&[4.0, 7.5, 8.0, 9.0], &[3.0, 3.0, 3.0, 12.0], 7.5), 0.75);
+    }
+}
