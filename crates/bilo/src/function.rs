@@ -9,6 +9,7 @@ pub(crate) mod score;
 mod shape;
 
 pub use lattice::Lattice;
+pub(crate) use lattice::corners;
 pub use metric::Metric;
 pub use regular::RegulariserOnLattice;
 pub use shape::Shape;

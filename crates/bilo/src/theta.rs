@@ -1,7 +1,7 @@
 //! A value of everything that is unknown.
 
 use crate::diagnostic::Result;
-use crate::problem::{KnownFunction, Problem, UnknownFunction};
+use crate::problem::Problem;
 
 /// The variables eta of the scalar unknowns, and the values of each unknown function at the nodes of
 /// its grid. A gradient has the same shape.
@@ -18,32 +18,16 @@ impl Theta {
     pub fn guess(problem: &Problem) -> Result<Theta> {
         Ok(Theta {
             eta: problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect(),
-            functions: on_grids(problem, |function| &function.guess)?,
+            functions: (problem.functions.iter())
+                .map(|function| function.on_nodes(problem, &function.guess))
+                .collect::<Result<_>>()?,
         })
-    }
-
-    /// The truth; none unless it is stated for all.
-    pub fn truth(problem: &Problem) -> Result<Option<Theta>> {
-        let eta: Option<Vec<f64>> =
-            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
-        let (Some(eta), true) = (eta, problem.functions.iter().all(|function| function.truth.is_some()))
-        else {
-            return Ok(None);
-        };
-        let functions =
-            on_grids(problem, |function| function.truth.as_ref().expect("all have been looked at"))?;
-        Ok(Some(Theta { eta, functions }))
     }
 
     /// Zero in the same shape.
     pub fn zeros(&self) -> Theta {
         let functions = self.functions.iter().map(|values| vec![0.0; values.len()]);
         Theta { eta: vec![0.0; self.eta.len()], functions: functions.collect() }
-    }
-
-    /// All numbers, those of the scalars first.
-    pub fn flat(&self) -> impl Iterator<Item = f64> {
-        self.eta.iter().chain(self.functions.iter().flatten()).copied()
     }
 
     /// Adds another of the same shape.
@@ -53,13 +37,6 @@ impl Theta {
             ours.iter_mut().zip(theirs).for_each(|(sum, term)| *sum += term);
         }
     }
-}
-
-fn on_grids<'a>(
-    problem: &'a Problem,
-    known: impl Fn(&'a UnknownFunction) -> &'a KnownFunction,
-) -> Result<Vec<Vec<f64>>> {
-    problem.functions.iter().map(|function| function.on_nodes(problem, known(function))).collect()
 }
 
 /// Without functions.

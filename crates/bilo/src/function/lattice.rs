@@ -77,13 +77,9 @@ impl Lattice {
     }
 
     /// The number of nodes.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a node")]
     pub fn len(&self) -> usize {
         self.axes.iter().map(|axis| axis.nodes.len()).product()
-    }
-
-    /// There is always a node.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// The nodes of each axis.
@@ -119,15 +115,8 @@ impl Lattice {
 
     /// The nodes around a point and their weights.
     fn around(&self, columns: &[&[f64]], point: usize) -> Vec<(usize, f64)> {
-        let mut corners = vec![(0, 1.0)];
-        for (axis, column) in self.axes.iter().zip(columns) {
-            let pair = axis.around(column[point]);
-            let times = |&(node, weight): &(usize, f64)| {
-                pair.map(|(next, w)| (node * axis.nodes.len() + next, weight * w))
-            };
-            corners = corners.iter().flat_map(times).collect();
-        }
-        corners
+        let axes = self.axes.iter().zip(columns);
+        corners(axes.map(|(axis, column)| (axis.nodes.len(), axis.around(column[point]))))
     }
 
     /// The part of the domain that each node stands for.
@@ -143,8 +132,12 @@ impl Lattice {
         shares
     }
 
-    /// All edges along one axis.
-    pub fn edges(&self, along: usize) -> Vec<Edge> {
+    /// All edges, axis by axis.
+    pub fn edges(&self) -> Vec<Edge> {
+        (0..self.axes.len()).flat_map(|along| self.edges_along(along)).collect()
+    }
+
+    fn edges_along(&self, along: usize) -> Vec<Edge> {
         let axis = &self.axes[along];
         let stride: usize = self.axes[along + 1..].iter().map(|axis| axis.nodes.len()).product();
         let shares = self.shares();
@@ -160,9 +153,15 @@ impl Lattice {
         };
         (0..self.len()).filter_map(edge).collect()
     }
+}
 
-    /// How many coordinates the function depends on.
-    pub fn dimensions(&self) -> usize {
-        self.axes.len()
+/// The nodes around a point in row-major order and their weights, from how many nodes each axis has and the
+/// two around the point along it.
+pub(crate) fn corners(axes: impl Iterator<Item = (usize, [(usize, f64); 2])>) -> Vec<(usize, f64)> {
+    let mut corners = vec![(0, 1.0)];
+    for (length, pair) in axes {
+        let times = |&(node, weight): &(usize, f64)| pair.map(|(next, w)| (node * length + next, weight * w));
+        corners = corners.iter().flat_map(times).collect();
     }
+    corners
 }

@@ -2,20 +2,29 @@
 //! the same for both.
 
 use super::Lattice;
+use super::lattice::Edge;
 use crate::diagnostic::Result;
 use crate::problem::{Problem, RegulariserKind, UnknownFunction};
 
 /// A regulariser of one unknown function, for values at the nodes of its grid.
 pub struct RegulariserOnLattice {
-    lattice: Lattice,
     weight: f64,
     density: Density,
 }
 
 enum Density {
-    H1,
-    Tv { smoothing: f64 },
-    L2 { reference: Vec<f64> },
+    H1 {
+        edges: Vec<Edge>,
+    },
+    Tv {
+        edges: Vec<Edge>,
+        smoothing: f64,
+    },
+    /// With the part of the domain that each node stands for.
+    L2 {
+        reference: Vec<f64>,
+        shares: Vec<f64>,
+    },
 }
 
 impl RegulariserOnLattice {
@@ -24,14 +33,16 @@ impl RegulariserOnLattice {
         let Some(regulariser) = &function.regulariser else { return Ok(None) };
         let lattice = Lattice::new(problem, function);
         let density = match &regulariser.kind {
-            RegulariserKind::H1 => Density::H1,
-            RegulariserKind::Tv { smoothing } => Density::Tv { smoothing: *smoothing },
+            RegulariserKind::H1 => Density::H1 { edges: lattice.edges() },
+            RegulariserKind::Tv { smoothing } => {
+                Density::Tv { edges: lattice.edges(), smoothing: *smoothing }
+            }
             RegulariserKind::L2 { reference } => {
                 let reference = reference.as_ref().unwrap_or(&function.guess);
-                Density::L2 { reference: function.on_nodes(problem, reference)? }
+                Density::L2 { reference: function.on_nodes(problem, reference)?, shares: lattice.shares() }
             }
         };
-        Ok(Some(Self { lattice, weight: regulariser.weight, density }))
+        Ok(Some(Self { weight: regulariser.weight, density }))
     }
 
     /// Its weight in the loss.
@@ -41,33 +52,32 @@ impl RegulariserOnLattice {
 
     /// The mean without its weight, and its derivatives by the values.
     pub fn mean(&self, values: &[f64]) -> (f64, Vec<f64>) {
-        let (mut mean, mut slopes) = (0.0, vec![0.0; values.len()]);
-        if let Density::L2 { reference } = &self.density {
-            for (node, share) in self.lattice.shares().into_iter().enumerate() {
-                let distance = values[node] - reference[node];
-                mean += share * distance * distance;
-                slopes[node] += 2.0 * share * distance;
+        match &self.density {
+            Density::H1 { edges } => over_edges(edges, values, |slope| (slope * slope, 2.0 * slope)),
+            Density::Tv { edges, smoothing } => over_edges(edges, values, |slope| {
+                let rounded = slope.hypot(*smoothing);
+                (rounded - smoothing, slope / rounded)
+            }),
+            Density::L2 { reference, shares } => {
+                let distances: Vec<f64> =
+                    values.iter().zip(reference).map(|(value, other)| value - other).collect();
+                let each = distances.iter().zip(shares);
+                let slopes = each.clone().map(|(distance, share)| 2.0 * share * distance).collect();
+                (each.map(|(distance, share)| share * distance * distance).sum(), slopes)
             }
-            return (mean, slopes);
         }
-        for edge in (0..self.lattice.dimensions()).flat_map(|along| self.lattice.edges(along)) {
-            let slope = (values[edge.to] - values[edge.from]) / edge.length;
-            let (density, by_slope) = self.density_of(slope);
-            mean += edge.share * density;
-            slopes[edge.to] += edge.share * by_slope / edge.length;
-            slopes[edge.from] -= edge.share * by_slope / edge.length;
-        }
-        (mean, slopes)
     }
+}
 
-    /// The density at a slope along one coordinate, and its derivative.
-    fn density_of(&self, slope: f64) -> (f64, f64) {
-        match self.density {
-            Density::Tv { smoothing } => {
-                let rounded = slope.hypot(smoothing);
-                (rounded - smoothing, if rounded == 0.0 { 0.0 } else { slope / rounded })
-            }
-            _ => (slope * slope, 2.0 * slope),
-        }
+/// The mean of a density of the slopes along edges, given with its derivative, and the derivatives by the
+/// values.
+fn over_edges(edges: &[Edge], values: &[f64], density: impl Fn(f64) -> (f64, f64)) -> (f64, Vec<f64>) {
+    let (mut mean, mut slopes) = (0.0, vec![0.0; values.len()]);
+    for edge in edges {
+        let (value, by_slope) = density((values[edge.to] - values[edge.from]) / edge.length);
+        mean += edge.share * value;
+        slopes[edge.to] += edge.share * by_slope / edge.length;
+        slopes[edge.from] -= edge.share * by_slope / edge.length;
     }
+    (mean, slopes)
 }

@@ -1,6 +1,7 @@
 //! Functions given by values on a tensor grid of any spacing.
 
 use super::model::{Coordinate, Table};
+use crate::function::corners;
 
 /// Values at the nodes of a tensor grid; between nodes the function is linear in each coordinate. Beyond the
 /// last node of a coordinate the nearest node counts; a periodic coordinate leads back to the first node.
@@ -87,14 +88,8 @@ impl GridValues {
     }
 
     fn at_point(&self, columns: &[&[f64]], point: usize) -> f64 {
-        let mut corners = vec![(0, 1.0)];
-        for (axis, column) in self.axes.iter().zip(columns) {
-            let pair = axis.around(column[point]);
-            let times = |&(node, weight): &(usize, f64)| {
-                pair.map(|(next, w)| (node * axis.nodes.len() + next, weight * w))
-            };
-            corners = corners.iter().flat_map(times).collect();
-        }
+        let axes = self.axes.iter().zip(columns);
+        let corners = corners(axes.map(|(axis, column)| (axis.nodes.len(), axis.around(column[point]))));
         corners.iter().map(|&(node, weight)| weight * self.values[node]).sum()
     }
 }
