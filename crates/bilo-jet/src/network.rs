@@ -104,14 +104,22 @@ pub struct Node {
     pub fixed: bool,
 }
 
+/// Trained weights that belong together: a matrix, or a bias as one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Block {
+    columns: usize,
+    rows: usize,
+    /// For the initialisation.
+    fan_in: usize,
+}
+
 /// A network: its nodes in order of computation (the last one is the output) and its frozen numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     spec: NetworkSpec,
     nodes: Vec<Node>,
     frozen: Vec<f64>,
-    /// (offset, length, fan-in) of every trained block, for the initialisation.
-    blocks: Vec<(usize, usize, usize)>,
+    blocks: Vec<Block>,
     weights: usize,
 }
 
@@ -143,15 +151,22 @@ impl Network {
         self.weights
     }
 
+    /// The matrices and biases that the trained weights are, one after the other: (columns, rows), where
+    /// entries of a row are neighbours. A bias is one row.
+    pub fn shapes(&self) -> Vec<(usize, usize)> {
+        self.blocks.iter().map(|block| (block.columns, block.rows)).collect()
+    }
+
     /// Initial weights: uniform in ±1/sqrt(fan-in), as PyTorch's `Linear` does.
     pub fn initial_weights(&self, seed: u64) -> Vec<f64> {
         let mut random = Pcg64::seed_from_u64(seed);
         let mut weights = vec![0.0; self.weights];
-        for &(offset, length, fan_in) in &self.blocks {
-            let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
-            for weight in &mut weights[offset..offset + length] {
-                *weight = random.random_range(-bound..bound);
-            }
+        let mut rest = &mut weights[..];
+        for block in &self.blocks {
+            let bound = 1.0 / (block.fan_in.max(1) as f64).sqrt();
+            let (own, others) = rest.split_at_mut(block.columns * block.rows);
+            own.iter_mut().for_each(|weight| *weight = random.random_range(-bound..bound));
+            rest = others;
         }
         weights
     }
@@ -230,27 +245,26 @@ impl Network {
     /// are left out.
     fn affine(&mut self, sources: &[usize], width: usize) -> usize {
         let fan_in = self.nodes[sources[0]].width;
-        let sources = sources
-            .iter()
-            .filter(|&&node| self.nodes[node].width > 0)
-            .map(|&node| {
+        let sources: Vec<usize> =
+            sources.iter().copied().filter(|&node| self.nodes[node].width > 0).collect();
+        let sources = (sources.into_iter())
+            .map(|node| {
                 let columns = self.nodes[node].width;
-                let matrix =
-                    Store::Trained(take(&mut self.weights, &mut self.blocks, width * columns, columns));
+                let matrix = self.take(Block { columns, rows: width, fan_in: columns });
                 Source { node, matrix }
             })
             .collect();
-        let bias = Store::Trained(take(&mut self.weights, &mut self.blocks, width, fan_in));
+        let bias = self.take(Block { columns: width, rows: 1, fan_in });
         self.push(Operation::Affine { sources, bias }, width, false)
     }
-}
 
-/// Takes a block of trained weights and returns its offset.
-fn take(weights: &mut usize, blocks: &mut Vec<(usize, usize, usize)>, length: usize, fan_in: usize) -> usize {
-    let offset = *weights;
-    blocks.push((offset, length, fan_in));
-    *weights += length;
-    offset
+    /// A block of trained weights after those there are.
+    fn take(&mut self, block: Block) -> Store {
+        let offset = self.weights;
+        self.weights += block.columns * block.rows;
+        self.blocks.push(block);
+        Store::Trained(offset)
+    }
 }
 
 #[cfg(test)]

@@ -19,10 +19,12 @@
 mod adam;
 mod lbfgs;
 mod line_search;
+mod soap;
 
 pub use adam::Adam;
 pub use lbfgs::Lbfgs;
 pub use line_search::{Wolfe, strong_wolfe};
+pub use soap::Soap;
 
 /// The value of a function at x; its gradient is written into the second argument.
 pub type Objective<'a> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'a;

@@ -63,10 +63,14 @@ impl Examination {
         for (number, equation) in problem.equations.iter().enumerate() {
             let residual = names.lower(&equation.residual)?;
             lines.push(format!("{}: 0 = {}", equation.name, names.graph.display(residual)));
+            if let Some(trained) = &equation.trained {
+                let trained = names.lower(trained)?;
+                lines.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
+            }
             let points = equation.points.source(problem, seed_for(0, Purpose::EquationPoints, number))?;
             let graph = &mut operator.names.graph;
             let program = ResidualProgram::expanded(graph, &operator.operator, &[operator.residuals[number]])
-                .map_err(|error| program_error(graph, &error, &equation.residual.origin))?;
+                .map_err(|error| program_error(graph, &error, &equation.of_networks().origin))?;
             lines.push(format!(
                 "    {}; the network carries {}",
                 count(points.len(), "point"),

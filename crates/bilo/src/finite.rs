@@ -89,7 +89,7 @@ pub(crate) fn require_finite(
         for (q, equation) in equations.iter().enumerate() {
             if let Some(point) = probe.first_without_value(q) {
                 let what = format!("residual of `{}`", equation.name);
-                return Err(without_value(problem, &what, &equation.residual, &columns, point).into());
+                return Err(without_value(problem, &what, equation.of_networks(), &columns, point).into());
             }
         }
     }

@@ -55,7 +55,7 @@ impl Lower {
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
             let graph = &mut operator.names.graph;
-            let origin = &problem.equations[members[0]].residual.origin;
+            let origin = &problem.equations[members[0]].of_networks().origin;
             let program = ResidualProgram::new(graph, &operator.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();

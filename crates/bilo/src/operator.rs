@@ -6,7 +6,7 @@ mod functions;
 pub use functions::{Basis, FunctionInputs};
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use crate::problem::{NET, Names, NetworkChoice, Problem};
+use crate::problem::{Equation, NET, Names, NetworkChoice, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
 use bilo_jet::{BoundNetwork, Fourier, Network, NetworkSpec, Operator, ProgramError};
@@ -33,6 +33,15 @@ pub struct LocalOperator {
     pub datum: Symbol,
     /// Symbol of its standard deviation.
     pub sigma: Symbol,
+}
+
+/// The matrices that weights consist of, as [`Network::shapes`] tells them.
+#[derive(Clone, Debug, Default)]
+pub struct WeightShapes {
+    /// Those of the weights V of unknown functions.
+    pub functions: Vec<(usize, usize)>,
+    /// Those of the weights W of states.
+    pub states: Vec<(usize, usize)>,
 }
 
 impl LocalOperator {
@@ -70,7 +79,8 @@ impl LocalOperator {
             names.scope.bind(&state.name, form);
         }
         let states = forms.into_iter().map(|form| names.without_inputs(form)).collect();
-        let residuals = problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<_>>()?;
+        let residuals =
+            problem.equations.iter().map(|e| names.lower(e.of_networks())).collect::<Result<_>>()?;
         let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
         let columns = names.coordinates.clone();
@@ -108,6 +118,15 @@ impl LocalOperator {
     /// Number of weights V of the unknown functions; they stand before the weights W of the states.
     pub fn function_weights(&self) -> usize {
         self.functions.networks.iter().map(|bound| bound.network.weights()).sum()
+    }
+
+    /// The matrices that V and W consist of.
+    pub fn shapes(&self) -> WeightShapes {
+        let shapes = |given: bool| {
+            let networks = self.operator.networks.iter().filter(move |bound| bound.given == given);
+            networks.flat_map(|bound| bound.network.shapes()).collect()
+        };
+        WeightShapes { functions: shapes(true), states: shapes(false) }
     }
 
     /// The unknowns of the device: the variables eta, and the shifts of functions, which are zero.
@@ -157,11 +176,8 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Inputs> {
     names.bind_states_opaque(problem);
     names.bind_opaque(NET);
     let mut formulas = vec![];
-    for formula in problem
-        .states
-        .iter()
-        .map(|s| &s.form)
-        .chain(problem.equations.iter().map(|equation| &equation.residual))
+    for formula in
+        problem.states.iter().map(|s| &s.form).chain(problem.equations.iter().map(Equation::of_networks))
     {
         formulas.push(names.lower(formula)?);
     }

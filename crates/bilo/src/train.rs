@@ -3,11 +3,12 @@
 
 use crate::level::{Fit, Lower, Upper, UpperLoss};
 use crate::observer::{Control, Event, Observer, Phase, Record};
+use crate::operator::WeightShapes;
 use crate::outcome::Stop;
 use crate::problem::{Levels, Problem, Schedule, Training, WeightOptimiser};
 use crate::settle::Settling;
 use bilo_jet::Device;
-use bilo_optim::{Adam, Lbfgs, Optimizer, Step};
+use bilo_optim::{Adam, Lbfgs, Optimizer, Soap, Step};
 use std::time::Instant;
 
 /// What training moves: the weights W, the weights V of unknown functions, and the variables eta of the
@@ -45,8 +46,8 @@ pub struct Trainer<'a> {
     pub upper: &'a Upper,
     /// u_0 and the guesses of functions, for pre-training.
     pub fit: &'a Fit,
-    /// Number of weights V.
-    pub function_weights: usize,
+    /// The matrices that the weights V and W consist of.
+    pub shapes: &'a WeightShapes,
     /// Learning rates of all that the upper level moves: eta, then V.
     pub upper_rates: &'a [f64],
     /// Names of all loss terms: lower, upper, fit.
@@ -67,7 +68,8 @@ impl Trainer<'_> {
     /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
     pub fn pretrain(&mut self, point: &mut Point) -> Ended {
         let steps = self.settings().pretrain_steps;
-        let mut optimiser = self.weight_optimiser(point.weights.len());
+        let shapes = [&self.shapes.functions[..], &self.shapes.states].concat();
+        let mut optimiser = self.weight_optimiser(self.settings().optimiser, &shapes);
         self.phase(Phase::Pretrain, steps, point, &mut |trainer, point, step| {
             optimiser.scale_rate(trainer.schedule(step, steps));
             trainer.pretrain_step(point, optimiser.as_mut())
@@ -78,22 +80,23 @@ impl Trainer<'_> {
     pub fn train(&mut self, point: &mut Point) -> Ended {
         let steps = self.settings().train_steps;
         let levels = self.settings().levels;
-        let weights = point.weights.len() - self.function_weights;
         let mut lower = match levels {
             // L-BFGS needs an objective that stands still, and here theta moves at every step.
-            Levels::Simultaneous => Box::new(self.weight_adam(weights)),
-            Levels::Alternating { .. } => self.weight_optimiser(weights),
+            Levels::Simultaneous if self.settings().optimiser == WeightOptimiser::Lbfgs => {
+                self.weight_optimiser(WeightOptimiser::Adam, &self.shapes.states)
+            }
+            _ => self.weight_optimiser(self.settings().optimiser, &self.shapes.states),
         };
-        let mut upper = Adam::new(self.upper_rates.to_vec());
+        let mut upper = self.upper_optimiser(point.eta.len());
         self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
             let factor = trainer.schedule(step, steps);
             lower.scale_rate(factor);
             upper.scale_rate(factor);
             match levels {
-                Levels::Simultaneous => trainer.simultaneous_step(point, lower.as_mut(), &mut upper),
+                Levels::Simultaneous => trainer.simultaneous_step(point, lower.as_mut(), upper.as_mut()),
                 Levels::Alternating { tolerance, max_lower } => {
                     lower.objective_changed();
-                    trainer.alternating_step(point, lower.as_mut(), &mut upper, tolerance, max_lower)
+                    trainer.alternating_step(point, lower.as_mut(), upper.as_mut(), tolerance, max_lower)
                 }
             }
         })
@@ -121,7 +124,7 @@ impl Trainer<'_> {
         &mut self,
         point: &mut Point,
         lower: &mut dyn Optimizer,
-        upper: &mut Adam,
+        upper: &mut dyn Optimizer,
     ) -> Vec<f64> {
         let loss = self.upper.loss(self.device, &point.weights, &point.eta);
         let mut terms = vec![];
@@ -134,7 +137,7 @@ impl Trainer<'_> {
     fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
         let Point { weights, eta } = point;
         let mut all = weights.clone();
-        let functions = self.function_weights;
+        let functions = self.function_weights();
         lower.step(&mut weights[functions..], &mut |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
@@ -150,7 +153,7 @@ impl Trainer<'_> {
         &mut self,
         point: &mut Point,
         lower: &mut dyn Optimizer,
-        upper: &mut Adam,
+        upper: &mut dyn Optimizer,
         tolerance: f64,
         max_lower: usize,
     ) -> Vec<f64> {
@@ -172,11 +175,15 @@ impl Trainer<'_> {
     }
 
     /// One step of the upper level, over eta and V.
-    fn upper_step(&self, point: &mut Point, upper: &mut Adam, loss: &UpperLoss) {
-        let functions = self.function_weights;
+    fn upper_step(&self, point: &mut Point, upper: &mut dyn Optimizer, loss: &UpperLoss) {
+        let functions = self.function_weights();
         let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
         let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
-        upper.step_along(&mut moved, &[&loss.by_eta[..], by_functions].concat());
+        let by_moved = [&loss.by_eta[..], by_functions].concat();
+        upper.step(&mut moved, &mut |_, gradient| {
+            gradient.copy_from_slice(&by_moved);
+            f64::NAN
+        });
         let (eta, by_weights) = moved.split_at(point.eta.len());
         point.eta.copy_from_slice(eta);
         for (eta, unknown) in point.eta.iter_mut().zip(&self.problem.unknowns) {
@@ -286,22 +293,37 @@ impl Trainer<'_> {
     /// What the upper level moves: scalars as themselves, functions as coefficients or weights.
     fn moved_by_upper(&self, point: &Point) -> Vec<f64> {
         let coefficients = &point.eta[self.problem.unknowns.len()..];
-        [&self.thetas(&point.eta), coefficients, &point.weights[..self.function_weights]].concat()
+        [&self.thetas(&point.eta), coefficients, &point.weights[..self.function_weights()]].concat()
     }
 
     fn thetas(&self, eta: &[f64]) -> Vec<f64> {
         eta.iter().zip(&self.problem.unknowns).map(|(&eta, unknown)| unknown.theta_of(eta)).collect()
     }
 
-    fn weight_adam(&self, weights: usize) -> Adam {
-        Adam::new(vec![self.settings().rate; weights])
-    }
-
-    fn weight_optimiser(&self, weights: usize) -> Box<dyn Optimizer> {
-        match self.settings().optimiser {
-            WeightOptimiser::Adam => Box::new(self.weight_adam(weights)),
+    fn weight_optimiser(&self, kind: WeightOptimiser, shapes: &[(usize, usize)]) -> Box<dyn Optimizer> {
+        let rate = self.settings().rate;
+        let weights = shapes.iter().map(|(columns, rows)| columns * rows).sum();
+        match kind {
+            WeightOptimiser::Adam => Box::new(Adam::new(vec![rate; weights])),
+            WeightOptimiser::Soap => Box::new(Soap::new(vec![rate; weights], shapes)),
             WeightOptimiser::Lbfgs => Box::new(Lbfgs::new(20)),
         }
+    }
+
+    /// The optimiser of eta and V.
+    fn upper_optimiser(&self, variables: usize) -> Box<dyn Optimizer> {
+        let rates = self.upper_rates.to_vec();
+        match self.settings().optimiser {
+            WeightOptimiser::Soap => {
+                Box::new(Soap::new(rates, &[&[(variables, 1)], &self.shapes.functions[..]].concat()))
+            }
+            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => Box::new(Adam::new(rates)),
+        }
+    }
+
+    /// Number of weights V.
+    fn function_weights(&self) -> usize {
+        self.shapes.functions.iter().map(|(columns, rows)| columns * rows).sum()
     }
 
     /// Factor of the learning rates at a step.

@@ -86,7 +86,7 @@ fn network_fields(
     let unknowns = operator.unknowns(&point.eta);
     let graph = &mut operator.names.graph;
     let program = FieldProgram::new(graph, &operator.operator, &values)
-        .map_err(|error| program_error(graph, &error, &problem.equations[0].residual.origin))?;
+        .map_err(|error| program_error(graph, &error, &problem.equations[0].of_networks().origin))?;
     let values = device.evaluate(&program, grid.clone(), &point.weights, &unknowns);
     Ok(names.into_iter().zip(values).map(|(name, values)| Field::everywhere(problem, name, values)).collect())
 }

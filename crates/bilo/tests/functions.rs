@@ -212,7 +212,7 @@ fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, Point) {
         lower: &lower,
         upper: &upper,
         fit: &fit,
-        function_weights: operator.function_weights(),
+        shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),
         loss_names: &loss_names,
         unknown_names: &[],

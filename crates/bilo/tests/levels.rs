@@ -46,7 +46,7 @@ fn trained(problem: &Problem, data: &Table) -> Point {
         lower: &lower,
         upper: &upper,
         fit: &Fit::default(),
-        function_weights: 0,
+        shapes: &operator.shapes(),
         upper_rates: &[problem.training.theta_rate],
         loss_names: &loss_names,
         unknown_names: &["D".to_owned()],

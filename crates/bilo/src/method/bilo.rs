@@ -47,7 +47,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         lower: &lower,
         upper: &upper,
         fit: &fit,
-        function_weights: operator.function_weights(),
+        shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),
         loss_names: &loss_names,
         unknown_names: &unknown_names,

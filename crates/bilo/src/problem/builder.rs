@@ -48,6 +48,7 @@ struct StateSpec {
 struct EquationSpec {
     name: String,
     residual: String,
+    trained: Option<String>,
     points: PointsSpec,
     weight: f64,
 }
@@ -170,7 +171,16 @@ impl ProblemBuilder {
     /// Adds a residual with a weight in the lower-level loss.
     pub fn weighted_equation(mut self, name: &str, residual: &str, points: PointsSpec, weight: f64) -> Self {
         let (name, residual) = (name.to_string(), residual.to_string());
-        self.equations.push(EquationSpec { name, residual, points, weight });
+        self.equations.push(EquationSpec { name, residual, trained: None, points, weight });
+        self
+    }
+
+    /// What vanishes for the networks instead of the residual of the equation added last: the same with a
+    /// little viscosity, say.
+    pub fn trained_as(mut self, residual: &str) -> Self {
+        if let Some(equation) = self.equations.last_mut() {
+            equation.trained = Some(residual.to_string());
+        }
         self
     }
 
@@ -230,6 +240,9 @@ impl ProblemBuilder {
             let path = format!("equation.{}", equation.name);
             problem.equations.push(Equation {
                 residual: formula(&format!("{path}.residual"), &equation.residual)?,
+                trained: (equation.trained.as_deref())
+                    .map(|trained| formula(&format!("{path}.trained"), trained))
+                    .transpose()?,
                 points: equation.points.resolve(&problem.coordinates, &format!("{path}.points"), &places)?,
                 name: equation.name,
                 weight: equation.weight,

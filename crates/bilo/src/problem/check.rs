@@ -321,6 +321,7 @@ impl Check<'_> {
         let states = names.bind_states_opaque(problem);
         let residuals =
             problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<Vec<_>>>()?;
+        problem.equations.iter().try_for_each(|e| names.lower(e.of_networks()).map(drop))?;
         let values =
             problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<Vec<_>>>()?;
         for (state, function) in problem.states.iter().zip(states) {

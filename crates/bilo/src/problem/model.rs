@@ -193,10 +193,20 @@ pub struct Equation {
     pub name: String,
     /// The expression that must vanish.
     pub residual: Formula,
+    /// What vanishes for the networks, where that is something else: the equation with a little viscosity,
+    /// say, because a network cannot jump.
+    pub trained: Option<Formula>,
     /// Where.
     pub points: Points,
     /// Weight of its mean square (and of its residual-gradient term).
     pub weight: f64,
+}
+
+impl Equation {
+    /// The residual of the networks.
+    pub fn of_networks(&self) -> &Formula {
+        self.trained.as_ref().unwrap_or(&self.residual)
+    }
 }
 
 /// Data and what they are data of.
@@ -339,6 +349,8 @@ pub enum Schedule {
 pub enum WeightOptimiser {
     /// Adam with amsgrad.
     Adam,
+    /// Adam in the eigenbasis of the gradients' covariance, for each matrix of weights.
+    Soap,
     /// L-BFGS (pre-training and the lower level of alternating levels).
     Lbfgs,
 }

@@ -194,7 +194,8 @@ struct Room<'a> {
 
 impl Room<'_> {
     fn equation(&self, path: &str, entry: &Entry) -> Result<Equation> {
-        let reader = Reader::of(&entry.node, path, self.constants, &["residual", "points", "weight"])?;
+        let known = ["residual", "trained", "points", "weight"];
+        let reader = Reader::of(&entry.node, path, self.constants, &known)?;
         let residual = reader.formula("residual")?;
         let residual = residual.ok_or_else(|| reader.missing("residual", "\"u_xx - f\""))?;
         let example = format!("{{ grid = {{ {} }} }}", example_counts(self.coordinates));
@@ -206,6 +207,7 @@ impl Room<'_> {
         Ok(Equation {
             name: entry.key.clone(),
             residual,
+            trained: reader.formula("trained")?,
             points: spec.resolve(self.coordinates, &points_path, self.places)?,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })

@@ -1,0 +1,190 @@
+//! SOAP: Adam in the eigenbasis of Shampoo's preconditioner (Vyas, Morwani, Zhao, Shapira, Brandfonbrener,
+//! Janson & Kakade 2024).
+//!
+//! The gradient G of a matrix of weights has covariances GGᵀ between rows and GᵀG between columns. In the
+//! eigenvectors Q_L, Q_R of their running means the entries of Q_Lᵀ G Q_R are nearly uncorrelated, so that Adam's
+//! scaling of single entries comes near to a Newton step.
+
+use crate::{Objective, Optimizer, Step};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+const BETA1: f64 = 0.95;
+const BETA2: f64 = 0.99;
+const EPSILON: f64 = 1e-12;
+
+/// Steps between two updates of the eigenvectors.
+const TURN_EVERY: usize = 10;
+
+/// Steps over which the rate rises to its full size: the first gradients say little of the covariances, and
+/// would move a trained network far.
+const WARM_UP: usize = 100;
+
+/// SOAP for variables that are matrices one after the other.
+#[derive(Clone, Debug)]
+pub struct Soap {
+    rates: Vec<f64>,
+    factor: f64,
+    steps: usize,
+    blocks: Vec<Block>,
+    gradient: Vec<f64>,
+}
+
+/// A matrix of variables, stored by columns or by rows as the caller likes: the algorithm is the same for
+/// the transpose.
+#[derive(Clone, Debug)]
+struct Block {
+    rows: usize,
+    columns: usize,
+    /// Running mean of the gradient.
+    mean: Mat<f64>,
+    /// Running mean of the squared entries of the gradient, in the eigenbasis.
+    square: Mat<f64>,
+    /// Between rows, if there are several.
+    left: Option<Covariance>,
+    /// Between columns, if there are several.
+    right: Option<Covariance>,
+}
+
+/// A running mean of GGᵀ or GᵀG, and the eigenvectors that it had lately.
+#[derive(Clone, Debug)]
+struct Covariance {
+    mean: Mat<f64>,
+    vectors: Mat<f64>,
+}
+
+impl Soap {
+    /// A fresh optimiser with the learning rate of every variable, for matrices of these shapes: (length of a
+    /// run of neighbours, number of runs).
+    pub fn new(rates: Vec<f64>, shapes: &[(usize, usize)]) -> Self {
+        let blocks = shapes.iter().map(|&(rows, columns)| Block::new(rows, columns)).collect();
+        Self { gradient: vec![0.0; rates.len()], rates, factor: 1.0, steps: 0, blocks }
+    }
+
+    /// Moves x against a gradient that the caller has.
+    pub fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
+        self.steps += 1;
+        let corrections = (1.0 - BETA1.powi(self.steps as i32), 1.0 - BETA2.powi(self.steps as i32));
+        let turn = self.steps % TURN_EVERY == 1;
+        let factor = self.factor * (self.steps as f64 / WARM_UP as f64).min(1.0);
+        // With x = rate y, y has the rate one.
+        let by_y: Vec<f64> = gradient.iter().zip(&self.rates).map(|(g, rate)| g * rate).collect();
+        let mut start = 0;
+        for block in &mut self.blocks {
+            let here = start..start + block.rows * block.columns;
+            start = here.end;
+            let by_y = MatRef::from_column_major_slice(&by_y[here.clone()], block.rows, block.columns);
+            let direction = block.direction(by_y, corrections, turn);
+            let rates = MatRef::from_column_major_slice(&self.rates[here.clone()], block.rows, block.columns);
+            let x = MatMut::from_column_major_slice_mut(&mut x[here], block.rows, block.columns);
+            faer::zip!(x, rates, &direction)
+                .for_each(|faer::unzip!(x, rate, direction)| *x -= factor * rate * direction);
+        }
+    }
+}
+
+impl Block {
+    fn new(rows: usize, columns: usize) -> Self {
+        let zeros = Mat::zeros(rows, columns);
+        let side = |size: usize| (size > 1).then(|| Covariance::new(size));
+        Self { rows, columns, mean: zeros.clone(), square: zeros, left: side(rows), right: side(columns) }
+    }
+
+    /// Takes in a gradient and returns the direction to go against.
+    fn direction(&mut self, gradient: MatRef<'_, f64>, corrections: (f64, f64), turn: bool) -> Mat<f64> {
+        average(&mut self.mean, BETA1, gradient);
+        if let Some(left) = &mut self.left {
+            left.take_in(gradient, gradient.transpose(), turn);
+        }
+        if let Some(right) = &mut self.right {
+            right.take_in(gradient.transpose(), gradient, turn);
+        }
+        let (mean, gradient) = (self.into_basis(self.mean.as_ref()), self.into_basis(gradient));
+        let direction = scaled(&mean, &mut self.square, gradient.as_ref(), corrections);
+        self.out_of_basis(direction)
+    }
+
+    /// Q_Lᵀ G Q_R.
+    fn into_basis(&self, gradient: MatRef<'_, f64>) -> Mat<f64> {
+        let mut turned = gradient.to_owned();
+        if let Some(left) = &self.left {
+            turned = product(left.vectors.transpose(), turned.as_ref());
+        }
+        if let Some(right) = &self.right {
+            turned = product(turned.as_ref(), right.vectors.as_ref());
+        }
+        turned
+    }
+
+    /// Q_L N Q_Rᵀ.
+    fn out_of_basis(&self, mut direction: Mat<f64>) -> Mat<f64> {
+        if let Some(left) = &self.left {
+            direction = product(left.vectors.as_ref(), direction.as_ref());
+        }
+        if let Some(right) = &self.right {
+            direction = product(direction.as_ref(), right.vectors.transpose());
+        }
+        direction
+    }
+}
+
+impl Covariance {
+    fn new(size: usize) -> Self {
+        Self { mean: Mat::zeros(size, size), vectors: Mat::identity(size, size) }
+    }
+
+    /// Adds a ∙ b to the mean. The eigenvectors are followed by one step of orthogonal iteration, which
+    /// keeps their order, so that squares remembered for them stay theirs.
+    fn take_in(&mut self, a: MatRef<'_, f64>, b: MatRef<'_, f64>, turn: bool) {
+        average(&mut self.mean, BETA2, product(a, b).as_ref());
+        if turn {
+            let turned = product(self.mean.as_ref(), self.vectors.as_ref());
+            self.vectors = turned.qr().compute_Q();
+        }
+    }
+}
+
+/// mean ← beta mean + (1 - beta) term.
+fn average(mean: &mut Mat<f64>, beta: f64, term: MatRef<'_, f64>) {
+    faer::zip!(mean, term).for_each(|faer::unzip!(mean, term)| *mean = beta * *mean + (1.0 - beta) * term);
+}
+
+/// Adam's direction from the mean gradient and this one.
+fn scaled(
+    mean: &Mat<f64>,
+    square: &mut Mat<f64>,
+    gradient: MatRef<'_, f64>,
+    (first, second): (f64, f64),
+) -> Mat<f64> {
+    let mut direction = Mat::zeros(mean.nrows(), mean.ncols());
+    faer::zip!(&mut direction, mean, square, gradient).for_each(
+        |faer::unzip!(direction, mean, square, g)| {
+            *square = BETA2 * *square + (1.0 - BETA2) * g * g;
+            *direction = mean / first / ((*square / second).sqrt() + EPSILON);
+        },
+    );
+    direction
+}
+
+/// a ∙ b on this thread alone, so that sums have one order.
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut c = Mat::zeros(a.nrows(), b.ncols());
+    matmul(&mut c, Accum::Replace, a, b, 1.0, Par::Seq);
+    c
+}
+
+impl Optimizer for Soap {
+    fn step(&mut self, x: &mut [f64], objective: &mut Objective<'_>) -> Step {
+        let mut gradient = std::mem::take(&mut self.gradient);
+        let value = objective(x, &mut gradient);
+        self.step_along(x, &gradient);
+        self.gradient = gradient;
+        Step { value, progress: true }
+    }
+
+    fn scale_rate(&mut self, factor: f64) {
+        self.factor = factor;
+    }
+
+    fn objective_changed(&mut self) {}
+}
