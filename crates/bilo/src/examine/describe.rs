@@ -41,7 +41,6 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
 
 fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
     let line = |(number, unknown): (usize, &UnknownFunction)| {
-        let of: Vec<&str> = unknown.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
         let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.describe()));
         let truth = truth.unwrap_or_default();
         let regulariser = match &unknown.regulariser {
@@ -52,7 +51,7 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
         format!(
             "{}({}) = {}: guess {}{truth}; {regulariser}; in {}; {}",
             unknown.name,
-            of.join(", "),
+            unknown.argument_names().join(", "),
             unknown.form.text,
             unknown.guess.describe(),
             reach.places_of(number).join(", "),
