@@ -17,7 +17,8 @@ use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKin
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Unary};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram, ResidualWeights,
+    Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram,
+    ResidualWeights,
 };
 
 /// L_LO = Σ_e weight_e (L_res,e + w_rgrad L_rgrad,e).

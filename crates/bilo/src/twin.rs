@@ -158,10 +158,7 @@ impl Twin {
             names: parts.names,
             states: parts.states,
             axes,
-            resolution: Resolution {
-                cells: problem.classical.cells.clone(),
-                steps: problem.classical.steps,
-            },
+            resolution: Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps },
             stated: None,
         })
     }

@@ -79,7 +79,10 @@ impl Lattice {
     pub fn new(function: &UnknownFunction) -> Self {
         let pairs = function.of.iter().zip(&function.nodes);
         let axis = |(argument, &count): (&Argument, &usize)| Axis::new(&argument.axis, count);
-        Self { of: function.of.iter().map(|argument| argument.variable).collect(), axes: pairs.map(axis).collect() }
+        Self {
+            of: function.of.iter().map(|argument| argument.variable).collect(),
+            axes: pairs.map(axis).collect(),
+        }
     }
 
     /// The number of nodes.

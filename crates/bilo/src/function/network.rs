@@ -10,11 +10,7 @@ use bilo_jet::{Device, FieldProgram, PointSource};
 
 /// The columns of [`LocalOperator::for_function`] where the arguments of a function have these values. The
 /// coordinates that it does not depend on are not asked for.
-pub(crate) fn columns(
-    problem: &Problem,
-    function: &UnknownFunction,
-    arguments: &[&[f64]],
-) -> Vec<Vec<f64>> {
+pub(crate) fn columns(problem: &Problem, function: &UnknownFunction, arguments: &[&[f64]]) -> Vec<Vec<f64>> {
     let count = arguments[0].len();
     let mut all: Vec<Vec<f64>> = problem.coordinates.iter().map(|c| vec![c.lo; count]).collect();
     for (argument, column) in function.of.iter().zip(arguments) {

@@ -226,12 +226,7 @@ fn chebyshev(graph: &mut Graph, x: Expr, count: usize) -> Vec<Expr> {
 }
 
 /// Expressions of the function's arguments at the nodes of its grid.
-fn at_nodes(
-    graph: &Graph,
-    unknown: &UnknownFunction,
-    arguments: &[Symbol],
-    modes: &[Expr],
-) -> Vec<Vec<f64>> {
+fn at_nodes(graph: &Graph, unknown: &UnknownFunction, arguments: &[Symbol], modes: &[Expr]) -> Vec<Vec<f64>> {
     let leaves: Vec<Leaf> = arguments.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
     let tape = Tape::compile(graph, modes, &leaves).expect("they are about these arguments");
     let columns = Lattice::new(unknown).columns();

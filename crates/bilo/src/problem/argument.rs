@@ -25,7 +25,10 @@ impl Variables<'_> {
             let variable = self.find(name, origin)?;
             if found.contains(&variable) {
                 let kind = kind(variable);
-                return Err(Diagnostic::new(format!("the {kind} `{name}` stands here twice"), origin.clone()));
+                return Err(Diagnostic::new(
+                    format!("the {kind} `{name}` stands here twice"),
+                    origin.clone(),
+                ));
             }
             found.push(variable);
         }

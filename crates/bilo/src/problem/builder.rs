@@ -4,8 +4,8 @@ use super::argument::Variables;
 use super::check;
 use super::function::FunctionSpec;
 use super::model::{
-    Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice, Observation, Problem,
-    Recipe, State, Table, Training, Transform, Unknown,
+    Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
+    Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
 };
 use super::points_spec::PointsSpec;
 use super::tree::Places;

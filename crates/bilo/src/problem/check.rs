@@ -354,7 +354,12 @@ impl Check<'_> {
     fn no_function_of_state(&self, names: &Names, value: Expr, path: &str) -> Result<()> {
         for (function, &opaque) in self.problem.functions.iter().zip(&names.functions) {
             let used = function.state().is_some() && depends_on(&names.graph, &[value], opaque);
-            self.demand(!used, path, || format!("`{}`, a function of a state, can stand in equations and observations only", function.name))?;
+            self.demand(!used, path, || {
+                format!(
+                    "`{}`, a function of a state, can stand in equations and observations only",
+                    function.name
+                )
+            })?;
         }
         Ok(())
     }

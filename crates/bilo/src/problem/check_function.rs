@@ -81,12 +81,18 @@ impl Check<'_> {
         let others = self.problem.functions.iter().filter(|other| other.state() == function.state());
         if let Some(other) = others.into_iter().find(|other| other.of != function.of) {
             let Coordinate { lo, hi, .. } = &other.of[0].axis;
-            let message = format!("`{}` is wanted for other values of `{name}`: [{lo:?}, {hi:?}]", other.name);
-            return Err(self.error(&path, message).help("give functions of one state the same `range`").into());
+            let message =
+                format!("`{}` is wanted for other values of `{name}`: [{lo:?}, {hi:?}]", other.name);
+            return Err(self
+                .error(&path, message)
+                .help("give functions of one state the same `range`")
+                .into());
         }
         if self.problem.training.gradient == GradientMode::Pointwise {
-            let message =
-                format!("the pointwise gradient knows no functions of states, and `{}` is one", function.name);
+            let message = format!(
+                "the pointwise gradient knows no functions of states, and `{}` is one",
+                function.name
+            );
             let error = self.error("train.gradient", message);
             return Err(error.help("write `gradient = \"exact\"`").into());
         }

@@ -124,9 +124,8 @@ fn read_of(reader: &Reader<'_>, variables: Variables<'_>) -> Result<Vec<Argument
         let error = Diagnostic::new("a function depends on at least one coordinate", node.origin.clone());
         return Err(error.help("leave `of` out for a number").into());
     }
-    let named = |item: &Node| -> Result<Placed<String>> {
-        Ok((string(item, "of")?.to_owned(), item.origin.clone()))
-    };
+    let named =
+        |item: &Node| -> Result<Placed<String>> { Ok((string(item, "of")?.to_owned(), item.origin.clone())) };
     let of = items.iter().map(named).collect::<Result<Vec<_>>>()?;
     let of: Vec<Placed<&str>> = of.iter().map(|(name, origin)| (&name[..], origin.clone())).collect();
     let placed = |node: &Node| -> Result<Placed<(f64, f64)>> {

@@ -138,7 +138,9 @@ mod tests {
         coordinates.iter_mut().for_each(|column| column.reverse());
         let values = coordinates[0].iter().zip(&coordinates[1]).map(|(&x, &y)| exact(x, y)).collect();
         let c = coordinate(false);
-        let grid = GridValues::from_table(&[c.clone(), c.clone()], &Table { coordinates, values, sigma: None }).unwrap();
+        let grid =
+            GridValues::from_table(&[c.clone(), c.clone()], &Table { coordinates, values, sigma: None })
+                .unwrap();
         for (x, y) in [(0.0, 0.0), (0.05, 0.3), (0.5, 0.7), (0.77, 0.99), (1.0, 1.0)] {
             assert!((grid.at(&[&[x], &[y]])[0] - exact(x, y)).abs() < 1e-14, "({x}, {y})");
         }

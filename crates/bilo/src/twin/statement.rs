@@ -232,7 +232,11 @@ impl<'a> Parts<'a> {
             space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
             time: self.axes.time.map(|time| self.axis(time)),
             states,
-            coefficients: self.coefficients().into_iter().map(|number| self.names.functions[number]).collect(),
+            coefficients: self
+                .coefficients()
+                .into_iter()
+                .map(|number| self.names.functions[number])
+                .collect(),
             parameters: self.parameters(),
             initial,
             interior,
