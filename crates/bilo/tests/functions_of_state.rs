@@ -63,7 +63,7 @@ fn a_linear_conductivity_has_the_solution_of_kirchhoffs_transform() {
         let problem = steady(truth, 20, 6);
         let twin = Twin::new(&problem).unwrap();
         let stated = twin.solve_truth(&problem).unwrap().expect("a truth").unwrap();
-        let nodal = twin.solve(&truth_on_nodes(&problem)).unwrap();
+        let nodal = twin.solve(truth_on_nodes(&problem)).unwrap();
         for solution in [stated, nodal] {
             let error = distance(|columns| solution.state(0, columns), exact, 20);
             assert!(error < 1e-12, "{error:.1e}");
@@ -95,7 +95,7 @@ fn values_at_nodes_give_the_solution_with_second_order_in_their_distance() {
     let error = |nodes: usize| {
         let problem = steady("1 + u^2", 400, nodes);
         let twin = Twin::new(&problem).unwrap();
-        let solution = twin.solve(&truth_on_nodes(&problem)).unwrap();
+        let solution = twin.solve(truth_on_nodes(&problem)).unwrap();
         distance(|columns| solution.state(0, columns), exact, 400)
     };
     let ratio = error(6) / error(11);
@@ -109,7 +109,7 @@ fn a_truth_may_be_drawn_over_the_values_of_a_state() {
     let problem = steady(KnownSpec::Random(field, "exp(field)".into()), 50, 21);
     let twin = Twin::new(&problem).unwrap();
     let stated = twin.solve_truth(&problem).unwrap().expect("a truth").unwrap();
-    let nodal = twin.solve(&truth_on_nodes(&problem)).unwrap();
+    let nodal = twin.solve(truth_on_nodes(&problem)).unwrap();
     let columns = vec![vec![0.25, 0.5, 0.75]];
     let both = stated.state(0, &columns).into_iter().zip(nodal.state(0, &columns));
     // Both take it at the nodes.
@@ -255,6 +255,27 @@ fn bilo_finds_the_conductivity() {
     let regulariser = outcome.losses.iter().find(|(name, _)| name == "regulariser.k").expect("a term");
     // mean k'² of the truth is the mean of u², 1/3.
     assert!((0.15..0.6).contains(&regulariser.1), "{regulariser:?}");
+}
+
+/// u goes from 0 to 1 at all times.
+#[test]
+fn a_run_tells_if_a_state_does_not_take_the_values_of_the_range() {
+    let outcome = |range: &str| {
+        let range = format!("unknown.k.range={range}");
+        let set = ["classical.cells=20", "classical.steps=10", "unknown.k.grid.u=5", &range];
+        let job = Job { method: Method::Adjoint, ..Job::default() };
+        run(&shipped(&set), &job, &mut Silent).expect("it runs")
+    };
+    let fitting = outcome("[0.0, 1.0]");
+    assert!(fitting.notes.is_empty() && fitting.warnings.is_empty(), "{:?}", fitting.warnings);
+    // Up to interpolation, which may pass 0 a little.
+    let is = |sentences: &[String], end: &str| {
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(sentences[0].starts_with("u goes from ") && sentences[0].ends_with(end), "{sentences:?}");
+    };
+    is(&outcome("[0.0, 2.0]").notes, " to 1 only, so of k in the rest of its range the data say nothing");
+    let beyond = " to 1, where k is held constant beyond its range [0, 0.5]; widen the range";
+    is(&outcome("[0.0, 0.5]").warnings, beyond);
 }
 
 #[test]

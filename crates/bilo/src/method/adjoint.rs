@@ -66,6 +66,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
         outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact)?);
         score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        score::compare_range(&mut outcome, problem, function);
     }
     if let Some(observed) = observed {
         error_bars(&mut outcome, Uncertainty::new(&loss.data, &noise, &observed, &visit.theta.eta));
