@@ -26,16 +26,32 @@ fn shipped(set: &[&str]) -> Problem {
 /// (k(u) u')' = 0 with u(0) = 0 and u(1) = 1, so that with K' = k (Kirchhoff's transform)
 /// K(u(x)) = K(0) + (K(1) - K(0)) x.
 fn steady(truth: impl Into<KnownSpec>, cells: usize, nodes: usize) -> Problem {
+    with_exact(truth, cells, nodes, None)
+}
+
+/// The same with the solution stated.
+fn with_exact(truth: impl Into<KnownSpec>, cells: usize, nodes: usize, exact: Option<&str>) -> Problem {
     let data = DataSpec::synthetic(PointsSpec::grid([("x", 5)]), 0.0);
-    Problem::builder("steady")
+    let form = "x + net*x*(1-x)";
+    let builder = Problem::builder("steady")
         .coordinate(Coordinate::space("x", 0.0, 1.0))
         .unknown_function(FunctionSpec::new("k", ["u"], "1").range(0.0, 1.0).truth(truth).nodes([nodes]))
-        .state("u", "x + net*x*(1-x)")
         .equation("balance", "div(k*grad(u))", PointsSpec::grid([("x", 11)]))
         .observation("values", "u", data)
-        .classical(|classical| classical.cells = vec![cells])
-        .build()
-        .expect("a valid problem")
+        .classical(|classical| classical.cells = vec![cells]);
+    let builder = match exact {
+        Some(exact) => builder.known_state("u", form, exact),
+        None => builder.state("u", form),
+    };
+    builder.build().expect("a valid problem")
+}
+
+/// A stated solution is held against the equation with the stated k at that solution.
+#[test]
+fn the_check_knows_whether_a_stated_solution_satisfies_the_equation() {
+    let examine = |exact| examine(&with_exact("1 + u", 50, 6, Some(exact)));
+    assert_eq!(examine("sqrt(1 + 3*x) - 1").unwrap().warnings, Vec::<String>::new());
+    assert!(examine("x").is_err(), "u = x is the solution for constant k only");
 }
 
 /// The truth on the nodes of the function's grid.
@@ -282,8 +298,10 @@ fn a_run_tells_if_a_state_does_not_take_the_values_of_the_range() {
 fn the_check_shows_the_function_with_its_state() {
     let examination = examine(&shipped(&[])).unwrap();
     let lines: Vec<&String> = examination.sections.iter().flat_map(|(_, lines)| lines).collect();
-    let unknown =
-        lines.iter().find(|line| line.starts_with("k(u) = softplus(net): guess 0.3, truth")).unwrap();
+    let unknown = lines
+        .iter()
+        .find(|line| line.starts_with("k(u) = softplus(net), u in [0, 1]: guess 0.3, truth"))
+        .unwrap();
     assert!(unknown.contains("in equation heat"), "{unknown}");
     assert!(lines.iter().any(|line| line.starts_with("heat: 0 = u_t - (u_x*u_x*k_u + k*u_xx)")), "{lines:?}");
     assert_eq!(examination.warnings, Vec::<String>::new());

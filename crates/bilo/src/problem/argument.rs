@@ -1,6 +1,6 @@
-//! What an unknown function depends on, from the names in `of`.
+//! What an unknown function depends on: coordinates, or one state.
 
-use super::model::{Argument, Coordinate, Variable};
+use super::model::{Argument, Coordinate, UnknownFunction, Variable};
 use crate::diagnostic::{Diagnostic, Origin, suggest};
 
 /// All that a function may depend on.
@@ -68,6 +68,21 @@ impl Variables<'_> {
         let arguments = axes.map(|(c, axis)| (Variable::Coordinate(c), axis));
         let own = arguments.filter(|(variable, _)| found.contains(variable));
         Ok(own.map(|(variable, axis)| Argument { variable, axis: axis.clone() }).collect())
+    }
+}
+
+impl UnknownFunction {
+    /// The state that it depends on, if it is a function of a state.
+    pub fn state(&self) -> Option<usize> {
+        self.of.iter().find_map(|argument| match argument.variable {
+            Variable::State(state) => Some(state),
+            Variable::Coordinate(_) => None,
+        })
+    }
+
+    /// The names of its arguments.
+    pub fn argument_names(&self) -> Vec<&str> {
+        self.of.iter().map(|argument| argument.axis.name.as_str()).collect()
     }
 }
 

@@ -134,21 +134,6 @@ pub enum Variable {
     State(usize),
 }
 
-impl UnknownFunction {
-    /// The state that it depends on, if it is a function of a state.
-    pub fn state(&self) -> Option<usize> {
-        self.of.iter().find_map(|argument| match argument.variable {
-            Variable::State(state) => Some(state),
-            Variable::Coordinate(_) => None,
-        })
-    }
-
-    /// The names of its arguments.
-    pub fn argument_names(&self) -> Vec<&str> {
-        self.of.iter().map(|argument| argument.axis.name.as_str()).collect()
-    }
-}
-
 /// weight · mean of a density over the domain of an unknown function f.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regulariser {

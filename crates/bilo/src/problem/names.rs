@@ -1,6 +1,6 @@
 //! What every name of a problem stands for in expressions.
 
-use super::model::{Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
+use super::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
 use crate::diagnostic::Result;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ impl Names {
 
     /// Symbols of a function's arguments, by itself: its coordinates, or a new one in place of its state.
     pub(crate) fn arguments(&mut self, unknown: &UnknownFunction) -> Vec<Symbol> {
-        let symbol = |argument: &super::model::Argument| match argument.variable {
+        let symbol = |argument: &Argument| match argument.variable {
             Variable::Coordinate(c) => self.coordinates[c],
             Variable::State(_) => self.graph.symbol(&argument.axis.name),
         };
@@ -278,12 +278,14 @@ impl Names {
     pub fn bind_states(&mut self, problem: &Problem, values: &[Expr]) {
         for (number, (state, &value)) in problem.states.iter().zip(values).enumerate() {
             let is_argument = problem.functions.iter().any(|function| function.state() == Some(number));
-            if is_argument {
-                let symbol = self.argument(&state.name, number, value);
-                self.scope.variable(&state.name, symbol);
+            if !is_argument {
+                self.scope.bind(&state.name, value);
+                continue;
             }
-            let leaf = self.arguments.get(&number).map(|&symbol| self.graph.leaf(symbol));
-            self.scope.bind(&state.name, leaf.unwrap_or(value));
+            let symbol = self.argument(&state.name, number, value);
+            let leaf = self.graph.leaf(symbol);
+            self.scope.bind(&state.name, leaf);
+            self.scope.variable(&state.name, symbol);
         }
         for Waiting { name, state, symbol, value } in std::mem::take(&mut self.waiting) {
             let argument = self.graph.leaf(self.arguments[&state]);
