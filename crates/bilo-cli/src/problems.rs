@@ -33,6 +33,7 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "reaction-coefficient-8",
     "darcy",
     "darcy-2",
+    "conductivity",
 ];
 
 /// The one of that name, if there is one.

@@ -324,3 +324,28 @@ fn collocation_points_on_a_grid_take_no_memory() {
         assert!(many - few < 1e6, "{recipe}: {few} bytes for 101x101 points, {many} bytes for 701x701");
     }
 }
+
+/// A function of a state is reported over an axis of its own, under the state's name.
+#[test]
+fn a_function_of_a_state_is_reported_over_its_values() {
+    let place = Place::new();
+    let coarse = "--set classical.cells=20 --set classical.steps=10 --set unknown.k.grid.u=6";
+    let said = place.bilo(&format!("run conductivity --method adjoint {coarse} --json")).succeeds();
+    let k = &json(&said.stdout)["unknowns"]["k"];
+    let expected = [
+        "kind",
+        "of",
+        "relative_l2_error",
+        "relative_l2_error_of_guess",
+        "classification_accuracy",
+        "range",
+        "gradient",
+    ];
+    assert_eq!(keys(k), expected);
+    assert_eq!((&k["kind"], &k["of"][0], &k["gradient"]), (&"function".into(), &"u".into(), &"exact".into()));
+    let bytes = std::fs::read(place.join("runs/conductivity-adjoint-0/fields.npz")).unwrap();
+    let mut fields = bilo::npy::Archive::new(bytes).unwrap();
+    let mut shape = |name: &str| fields.array(name).unwrap().expect("an array").shape;
+    assert_eq!(["u", "k", "k_truth"].map(&mut shape), [[101], [101], [101]]);
+    assert_eq!(shape("u_classical"), [101, 101]);
+}

@@ -1,13 +1,16 @@
 //! Unknown functions on grids: where their values stand, what lies between, how their forms and
 //! regularisers act on them.
 
+mod held;
 mod lattice;
 mod metric;
 pub(crate) mod network;
 mod regular;
+pub(crate) mod rounded;
 pub(crate) mod score;
 mod shape;
 
+pub(crate) use held::held;
 pub use lattice::Lattice;
 pub(crate) use lattice::corners;
 pub use metric::Metric;

@@ -11,13 +11,14 @@
 
 use crate::diagnostic::{Origin, Result};
 use crate::finite::require_finite;
-use crate::function::Lattice;
+use crate::function::{Lattice, network::columns};
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
-use bilo_expr::{Expr, Symbol, Unary};
+use bilo_expr::{Expr, Graph, Unary};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Device, PointSource, ResidualId, ResidualProgram, ResidualWeights,
+    Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram,
+    ResidualWeights,
 };
 
 /// L_LO = Σ_e weight_e (L_res,e + w_rgrad L_rgrad,e).
@@ -148,19 +149,21 @@ impl Upper {
         };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             let density = gaussian_density(operator, operator.observed[number]);
-            let density =
-                Mean { density, over_functions: upper.functions, origin: &observation.value.origin };
-            let id = density.load(operator, device, table)?;
+            let over_functions = upper.functions;
+            let origin = &observation.value.origin;
+            let mean = Mean { density, operator: operator.with_data_columns(), over_functions, origin };
+            let id = mean.load(&mut operator.names.graph, device, table)?;
             upper.observations.push((id, observation.weight));
             upper.names.push(format!("data.{}", observation.name));
         }
         for (number, function) in problem.functions.iter().enumerate() {
             let Some(regulariser) = &function.regulariser else { continue };
-            let density = regulariser_density(function, operator, number, &regulariser.kind);
-            let over_functions = upper.functions;
-            let density = Mean { density, over_functions, origin: &function.form.origin };
+            let density = regulariser_density(operator, number, &regulariser.kind);
+            let (over_functions, origin) = (upper.functions, &function.form.origin);
+            let with_data = operator.for_function_with_data(number);
+            let mean = Mean { density, operator: with_data, over_functions, origin };
             let table = on_nodes(problem, function, reference(function, regulariser))?;
-            let id = density.load(operator, device, table)?;
+            let id = mean.load(&mut operator.names.graph, device, table)?;
             upper.regularisers.push((id, regulariser.weight));
             upper.names.push(format!("regulariser.{}", function.name));
         }
@@ -226,9 +229,10 @@ impl Fit {
         let networks = operator.functions.networks.len();
         for (number, function) in problem.functions.iter().enumerate().take(networks) {
             let density = gaussian_density(operator, operator.functions.values[number]);
-            let density = Mean { density, over_functions: true, origin: function.guess.origin() };
+            let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
+            let mean = Mean { density, operator: with_data, over_functions: true, origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
-            fit.densities.push(density.load(operator, device, table)?);
+            fit.densities.push(mean.load(&mut operator.names.graph, device, table)?);
             fit.names.push(format!("fit.{}", function.name));
         }
         Ok(fit)
@@ -244,8 +248,9 @@ impl Fit {
     ) -> Result<Self> {
         for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
             let density = gaussian_density(operator, operator.states[number]);
-            let density = Mean { density, over_functions: false, origin: &state.form.origin };
-            self.densities.push(density.load(operator, device, table)?);
+            let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
+            let mean = Mean { density, operator: with_data, over_functions: false, origin };
+            self.densities.push(mean.load(&mut operator.names.graph, device, table)?);
             self.names.push(format!("fit.{}", state.name));
         }
         Ok(self)
@@ -269,15 +274,12 @@ impl Fit {
     }
 }
 
-/// The nodes of an unknown function's grid, other coordinates at their lower ends, with the values of a
-/// known function there (zero without one).
+/// The nodes of an unknown function's grid with the values of a known function there (zero without one).
 fn on_nodes(problem: &Problem, function: &UnknownFunction, known: Option<&KnownFunction>) -> Result<Table> {
-    let lattice = Lattice::new(problem, function);
-    let mut coordinates: Vec<Vec<f64>> =
-        problem.coordinates.iter().map(|coordinate| vec![coordinate.lo; lattice.len()]).collect();
-    for (&c, column) in function.of.iter().zip(lattice.columns()) {
-        coordinates[c] = column;
-    }
+    let lattice = Lattice::new(function);
+    let nodes = lattice.columns();
+    let nodes: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+    let coordinates = columns(problem, function, &nodes);
     let values = match known {
         Some(known) => function.on_nodes(problem, known)?,
         None => vec![0.0; lattice.len()],
@@ -294,21 +296,15 @@ fn reference<'a>(function: &'a UnknownFunction, regulariser: &'a Regulariser) ->
 }
 
 /// The density of a regulariser of an unknown function; a reference stands in the column of data.
-fn regulariser_density(
-    function: &UnknownFunction,
-    operator: &mut LocalOperator,
-    number: usize,
-    kind: &RegulariserKind,
-) -> Expr {
+fn regulariser_density(operator: &mut LocalOperator, number: usize, kind: &RegulariserKind) -> Expr {
     let f = operator.functions.values[number];
     if let RegulariserKind::L2 { .. } = kind {
         return gaussian_density(operator, f);
     }
-    let coordinates: Vec<Symbol> = function.of.iter().map(|&c| operator.names.coordinates[c]).collect();
     let graph = &mut operator.names.graph;
     let mut terms = vec![];
-    for coordinate in coordinates {
-        let slope = graph.diff(f, coordinate);
+    for &argument in &operator.functions.arguments[number] {
+        let slope = graph.diff(f, argument);
         let square = graph.mul(slope, slope);
         terms.push(match kind {
             RegulariserKind::Tv { smoothing } => {
@@ -335,17 +331,17 @@ fn gaussian_density(operator: &mut LocalOperator, value: Expr) -> Expr {
 /// The mean of a density over the rows of a table; sigma is one where the table has none.
 struct Mean<'a> {
     density: Expr,
+    /// Its columns are those of the table, then data and sigma.
+    operator: Operator,
     /// Whether it moves the weights V of unknown functions, or the weights W.
     over_functions: bool,
     origin: &'a Origin,
 }
 
 impl Mean<'_> {
-    fn load(&self, operator: &mut LocalOperator, device: &mut dyn Device, table: Table) -> Result<DensityId> {
-        let with_data = operator.with_data_columns();
-        let graph = &mut operator.names.graph;
+    fn load(&self, graph: &mut Graph, device: &mut dyn Device, table: Table) -> Result<DensityId> {
         let make = if self.over_functions { DensityProgram::over_functions } else { DensityProgram::new };
-        let program = make(graph, &with_data, self.density)
+        let program = make(graph, &self.operator, self.density)
             .map_err(|error| program_error(graph, &error, self.origin))?;
         let count = table.values.len();
         let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);

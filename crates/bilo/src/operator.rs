@@ -75,9 +75,7 @@ impl LocalOperator {
             names.scope.bind(NET, net);
             forms.push(names.lower_with_inputs(&state.form)?);
         }
-        for (state, &form) in problem.states.iter().zip(&forms) {
-            names.scope.bind(&state.name, form);
-        }
+        names.bind_states(problem, &forms);
         let states = forms.into_iter().map(|form| names.without_inputs(form)).collect();
         let residuals =
             problem.equations.iter().map(|e| names.lower(e.of_networks())).collect::<Result<_>>()?;
@@ -99,9 +97,20 @@ impl LocalOperator {
 
     /// The operator with data and sigma among the columns.
     pub fn with_data_columns(&self) -> Operator {
-        let mut operator = self.operator.clone();
-        operator.columns.extend([self.datum, self.sigma]);
-        operator
+        with_columns(self.operator.clone(), &[self.datum, self.sigma])
+    }
+
+    /// The operator for an unknown function by itself: the state that it may depend on is a column after
+    /// the coordinates.
+    pub fn for_function(&self, function: usize) -> Operator {
+        let mut own = self.functions.arguments[function].clone();
+        own.retain(|symbol| !self.operator.columns.contains(symbol));
+        with_columns(self.operator.clone(), &own)
+    }
+
+    /// The same with data and sigma among the columns.
+    pub fn for_function_with_data(&self, function: usize) -> Operator {
+        with_columns(self.for_function(function), &[self.datum, self.sigma])
     }
 
     /// Initial weights of all networks.
@@ -144,6 +153,11 @@ impl LocalOperator {
         functions.for_each(|(function, count)| rates.resize(rates.len() + count, rate(function.rate)));
         rates
     }
+}
+
+fn with_columns(mut operator: Operator, more: &[Symbol]) -> Operator {
+    operator.columns.extend(more);
+    operator
 }
 
 /// A device cannot carry what a formula asks for.

@@ -96,7 +96,7 @@ impl ScalarOutcome {
 pub struct FunctionOutcome {
     /// Its name.
     pub name: String,
-    /// The names of the coordinates that it depends on.
+    /// The names of the coordinates, or of the state, that it depends on.
     pub of: Vec<String>,
     /// Its unit, if the problem states one.
     pub unit: Option<String>,
@@ -176,7 +176,7 @@ impl Field {
 /// Solutions, residuals and unknown functions on one tensor grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
-    /// Name and nodes of each coordinate.
+    /// Name and nodes of each coordinate, then of each state that an unknown function depends on.
     pub axes: Vec<(String, Vec<f64>)>,
     /// The arrays.
     pub arrays: Vec<Field>,

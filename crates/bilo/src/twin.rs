@@ -3,6 +3,7 @@
 
 mod interface;
 mod law;
+mod of_state;
 mod pinned;
 mod profile;
 mod slopes;
@@ -15,6 +16,7 @@ use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_jet::PointSource;
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use of_state::Content;
 use profile::Profile;
 use slopes::Tangents;
 pub use slopes::WithSlopes;
@@ -30,8 +32,16 @@ pub struct Twin {
     states: Vec<Function>,
     /// The grids of the unknown functions.
     lattices: Vec<Lattice>,
+    /// The scalars of the equations: the variables eta, then the values of functions of states at their
+    /// nodes, `nodal` of them for each unknown function.
+    parameters: Vec<Symbol>,
+    nodal: Vec<usize>,
+    /// The unknown functions of coordinates, by number: the coefficients of the equations.
+    coefficients: Vec<usize>,
     axes: Axes,
     resolution: Resolution,
+    /// The twin whose functions of states are those that are stated, where there are any.
+    stated: Option<Box<Twin>>,
 }
 
 /// What solves.
@@ -45,7 +55,8 @@ enum Engine {
 pub struct TwinSolution<'a> {
     twin: &'a Twin,
     solved: Solved<'a>,
-    eta: Vec<f64>,
+    /// The values of the twin's parameters.
+    parameters: Vec<f64>,
     /// The unknown functions that it is the solution for.
     profiles: Vec<Profile>,
     /// Its derivatives by each eta, once they have been asked for.
@@ -120,8 +131,14 @@ fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
 impl Twin {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub fn new(problem: &Problem) -> Result<Self> {
+        let of_state = problem.functions.iter().any(|function| function.state().is_some());
+        let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
+        Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+    }
+
+    fn with(problem: &Problem, content: Content) -> Result<Self> {
         let axes = Axes::new(problem)?;
-        let mut parts = Parts::read(problem, &axes)?;
+        let mut parts = Parts::read(problem, &axes, content)?;
         let refused = |error: TwinError| unsupported(&error.to_string(), problem.equations.first());
         let engine = match law::find(&mut parts)? {
             Some((law, start)) => {
@@ -132,11 +149,18 @@ impl Twin {
                 Engine::Central(Box::new(solver))
             }
         };
-        let Parts { names, states, .. } = parts;
-        let lattices = problem.functions.iter().map(|function| Lattice::new(problem, function)).collect();
-        let resolution =
-            Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps };
-        Ok(Self { engine, names, states, lattices, axes, resolution })
+        Ok(Self {
+            engine,
+            lattices: problem.functions.iter().map(Lattice::new).collect(),
+            parameters: parts.parameters(),
+            nodal: parts.nodal.iter().map(Vec::len).collect(),
+            coefficients: parts.coefficients(),
+            names: parts.names,
+            states: parts.states,
+            axes,
+            resolution: Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps },
+            stated: None,
+        })
     }
 
     /// Solves at a value of everything unknown, at the problem's resolution.
@@ -165,7 +189,8 @@ impl Twin {
         problem: &Problem,
         eta: Vec<f64>,
     ) -> Result<std::result::Result<TwinSolution<'_>, TwinError>> {
-        Ok(self.solve_for(eta, Profile::stated(problem)?))
+        let twin = self.stated.as_deref().unwrap_or(self);
+        Ok(twin.solve_for(eta, Profile::stated(problem)?))
     }
 
     fn solve_for(
@@ -173,13 +198,20 @@ impl Twin {
         eta: Vec<f64>,
         profiles: Vec<Profile>,
     ) -> std::result::Result<TwinSolution<'_>, TwinError> {
+        let mut parameters = eta;
+        for (profile, &count) in profiles.iter().zip(&self.nodal) {
+            match profile {
+                Profile::Nodal(values) if count > 0 => parameters.extend(values),
+                _ => {}
+            }
+        }
         let solved = match &self.engine {
             Engine::Central(solver) => {
-                let mut values = Values::parameters(&eta);
-                for (number, profile) in profiles.iter().enumerate() {
-                    let nodes = self.solver_nodes(solver, number, &eta)?;
+                let mut values = Values::parameters(&parameters);
+                for (coefficient, &number) in self.coefficients.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
                     let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
-                    values.coefficients.push(profile.sample(&self.lattices[number], &columns));
+                    values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
                 }
                 Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
             }
@@ -187,22 +219,23 @@ impl Twin {
                 let initial = start.map_or(vec![], |function| {
                     profiles[function].sample(&self.lattices[function], &[&self.cell_nodes(godunov)])
                 });
-                let inputs = Inputs { parameters: eta.clone(), initial };
+                let inputs = Inputs { parameters: parameters.clone(), initial };
                 let mesh = Mesh::new(self.resolution.cells[0], self.resolution.steps);
                 Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
             }
         };
-        Ok(TwinSolution { twin: self, solved, eta, profiles, tangents: OnceLock::new() })
+        Ok(TwinSolution { twin: self, solved, parameters, profiles, tangents: OnceLock::new() })
     }
 
-    /// Where the solver wants the values of an unknown function: one column per coordinate of it.
+    /// Where the solver wants the values of a coefficient: one column per coordinate of it.
     fn solver_nodes(
         &self,
         solver: &Solver,
-        function: usize,
-        eta: &[f64],
+        coefficient: usize,
+        parameters: &[f64],
     ) -> std::result::Result<Vec<Vec<f64>>, TwinError> {
-        let points = PointSource::grid(solver.coefficient_nodes(function, eta, &self.resolution)?);
+        let points =
+            PointSource::grid(solver.coefficient_nodes(coefficient, parameters, &self.resolution)?);
         Ok(points.columns(0..points.len()))
     }
 
@@ -320,8 +353,8 @@ impl TwinSolution<'_> {
         if let Some(coordinate) = names.coordinates.iter().position(|&s| s == symbol) {
             return columns[coordinate].clone();
         }
-        let unknown = names.eta.iter().position(|&s| s == symbol).expect("a coordinate or an unknown");
-        vec![self.eta[unknown]; columns[0].len()]
+        let unknown = self.twin.parameters.iter().position(|&s| s == symbol);
+        vec![self.parameters[unknown.expect("a coordinate or an unknown")]; columns[0].len()]
     }
 }
 

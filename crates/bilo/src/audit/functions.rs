@@ -49,7 +49,7 @@ pub(crate) fn pointwise_gradient(
     let weights = data.by_values(values);
     let mut gradient = Theta { eta: vec![0.0; problem.unknowns.len()], functions: vec![] };
     for (number, function) in problem.functions.iter().enumerate() {
-        let lattice = Lattice::new(problem, function);
+        let lattice = Lattice::new(function);
         let mut by_nodes = vec![0.0; lattice.len()];
         for ((table, weights), slopes) in data.tables().iter().zip(&weights).zip(by_shifts) {
             let seeds: Vec<f64> = weights.iter().zip(&slopes[number]).map(|(w, slope)| w * slope).collect();

@@ -3,7 +3,7 @@
 use super::reach::Reach;
 use super::text::count;
 use crate::operator::LocalOperator;
-use crate::problem::{Data, Problem, Regulariser, Transform, Unknown, UnknownFunction};
+use crate::problem::{Argument, Data, Problem, Regulariser, Transform, Unknown, UnknownFunction};
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -41,19 +41,22 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
 
 fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
     let line = |(number, unknown): (usize, &UnknownFunction)| {
-        let of: Vec<&str> = unknown.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
         let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.describe()));
         let truth = truth.unwrap_or_default();
         let regulariser = match &unknown.regulariser {
             Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
             None => "no regulariser".to_owned(),
         };
+        let range = unknown.of.iter().filter(|_| unknown.state().is_some());
+        let range =
+            range.map(|Argument { axis, .. }| format!(", {} in [{}, {}]", axis.name, axis.lo, axis.hi));
         let number = problem.unknowns.len() + number;
         format!(
-            "{}({}) = {}: guess {}{truth}; {regulariser}; in {}; {}",
+            "{}({}) = {}{}: guess {}{truth}; {regulariser}; in {}; {}",
             unknown.name,
-            of.join(", "),
+            unknown.argument_names().join(", "),
             unknown.form.text,
+            range.collect::<String>(),
             unknown.guess.describe(),
             reach.places_of(number).join(", "),
             reach.way(number)

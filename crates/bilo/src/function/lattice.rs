@@ -1,14 +1,15 @@
 //! A tensor grid and the multilinear functions on it.
 
-use crate::problem::{Coordinate, Problem, UnknownFunction};
+use super::rounded;
+use crate::problem::{Argument, Coordinate, UnknownFunction, Variable};
 use bilo_jet::PointSource;
 
-/// The grid of an unknown function. Values stand in row-major order of its coordinates; between the
-/// nodes the function is linear in each of them.
+/// The grid of an unknown function. Values stand in row-major order of its arguments; between the
+/// nodes the function is linear in each of them. A function of a state, by which equations are
+/// differentiated, has the corners of that polygon rounded off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lattice {
-    /// The coordinates of the problem, by number.
-    of: Vec<usize>,
+    of: Vec<Variable>,
     axes: Vec<Axis>,
 }
 
@@ -51,11 +52,16 @@ impl Axis {
         (node + 1) % self.nodes.len()
     }
 
-    /// The nodes around a place and their weights. Outside, the nearest end counts.
-    fn around(&self, place: f64) -> [(usize, f64); 2] {
+    /// A place in cells from the first node. Outside, the nearest end counts.
+    fn along(&self, place: f64) -> f64 {
         let cells = self.cells() as f64;
         let along = (place - self.lo) / self.step;
-        let along = if self.periodic { along.rem_euclid(cells) } else { along.clamp(0.0, cells) };
+        if self.periodic { along.rem_euclid(cells) } else { along.clamp(0.0, cells) }
+    }
+
+    /// The nodes around a place and their weights.
+    fn around(&self, place: f64) -> [(usize, f64); 2] {
+        let along = self.along(place);
         let first = (along.floor() as usize).min(self.cells() - 1);
         let fraction = along - first as f64;
         [(first, 1.0 - fraction), (self.next(first), fraction)]
@@ -70,10 +76,13 @@ impl Axis {
 
 impl Lattice {
     /// The grid of an unknown function.
-    pub fn new(problem: &Problem, function: &UnknownFunction) -> Self {
+    pub fn new(function: &UnknownFunction) -> Self {
         let pairs = function.of.iter().zip(&function.nodes);
-        let axes = pairs.map(|(&c, &count)| Axis::new(&problem.coordinates[c], count)).collect();
-        Self { of: function.of.clone(), axes }
+        let axis = |(argument, &count): (&Argument, &usize)| Axis::new(&argument.axis, count);
+        Self {
+            of: function.of.iter().map(|argument| argument.variable).collect(),
+            axes: pairs.map(axis).collect(),
+        }
     }
 
     /// The number of nodes.
@@ -93,9 +102,16 @@ impl Lattice {
         points.columns(0..points.len())
     }
 
-    /// Those of the columns of all coordinates that the function depends on.
+    /// Those of the columns of all coordinates that a function of coordinates depends on.
+    ///
+    /// # Panics
+    /// If it is a function of a state.
     pub fn select<'c>(&self, columns: &'c [Vec<f64>]) -> Vec<&'c [f64]> {
-        self.of.iter().map(|&coordinate| &columns[coordinate][..]).collect()
+        let column = |variable: &Variable| match *variable {
+            Variable::Coordinate(coordinate) => &columns[coordinate][..],
+            Variable::State(_) => panic!("states have no columns among the coordinates"),
+        };
+        self.of.iter().map(column).collect()
     }
 
     /// The function with these values at the nodes, at points given by one column per axis.
@@ -115,6 +131,9 @@ impl Lattice {
 
     /// The nodes around a point and their weights.
     fn around(&self, columns: &[&[f64]], point: usize) -> Vec<(usize, f64)> {
+        if let (&[Variable::State(_)], [axis]) = (&self.of[..], &self.axes[..]) {
+            return rounded::around(axis.along(columns[0][point]), axis.cells());
+        }
         let axes = self.axes.iter().zip(columns);
         corners(axes.map(|(axis, column)| (axis.nodes.len(), axis.around(column[point]))))
     }

@@ -3,32 +3,40 @@
 use super::Lattice;
 use crate::diagnostic::Result;
 use crate::operator::{LocalOperator, program_error};
-use crate::problem::Problem;
+use crate::problem::{Problem, UnknownFunction, Variable};
 use crate::theta::Theta;
 use crate::train::Point;
-use bilo_jet::{Column, Device, FieldProgram, PointSource};
+use bilo_jet::{Device, FieldProgram, PointSource};
 
-/// An unknown function at points, given by one column per coordinate of it.
+/// The columns of [`LocalOperator::for_function`] where the arguments of a function have these values. The
+/// coordinates that it does not depend on are not asked for.
+pub(crate) fn columns(problem: &Problem, function: &UnknownFunction, arguments: &[&[f64]]) -> Vec<Vec<f64>> {
+    let count = arguments[0].len();
+    let mut all: Vec<Vec<f64>> = problem.coordinates.iter().map(|c| vec![c.lo; count]).collect();
+    for (argument, column) in function.of.iter().zip(arguments) {
+        match argument.variable {
+            Variable::Coordinate(c) => all[c] = column.to_vec(),
+            Variable::State(_) => all.push(column.to_vec()),
+        }
+    }
+    all
+}
+
+/// An unknown function at points, given by one column per argument of it.
 pub(crate) fn sample(
     problem: &Problem,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &Point,
     number: usize,
-    columns: &[&[f64]],
+    arguments: &[&[f64]],
 ) -> Result<Vec<f64>> {
     let function = &problem.functions[number];
-    let unknowns = operator.unknowns(&point.eta);
+    let (alone, unknowns) = (operator.for_function(number), operator.unknowns(&point.eta));
     let graph = &mut operator.names.graph;
-    let program = FieldProgram::new(graph, &operator.operator, &[operator.functions.values[number]])
+    let program = FieldProgram::new(graph, &alone, &[operator.functions.values[number]])
         .map_err(|error| program_error(graph, &error, &function.form.origin))?;
-    // The others are not asked for.
-    let mut all: Vec<Column> =
-        problem.coordinates.iter().map(|coordinate| Column::uniform(coordinate.lo)).collect();
-    for (&c, column) in function.of.iter().zip(columns) {
-        all[c] = Column::stored(column.to_vec());
-    }
-    let points = PointSource::new(all, columns[0].len());
+    let points = PointSource::stored(columns(problem, function, arguments));
     Ok(device.evaluate(&program, points, &point.weights, &unknowns).swap_remove(0))
 }
 
@@ -41,9 +49,9 @@ pub(crate) fn theta(
 ) -> Result<Theta> {
     let mut functions = vec![];
     for (number, function) in problem.functions.iter().enumerate() {
-        let columns = Lattice::new(problem, function).columns();
-        let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
-        functions.push(sample(problem, operator, device, point, number, &columns)?);
+        let nodes = Lattice::new(function).columns();
+        let nodes: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+        functions.push(sample(problem, operator, device, point, number, &nodes)?);
     }
     Ok(Theta { eta: point.eta[..problem.unknowns.len()].to_vec(), functions })
 }

@@ -31,7 +31,7 @@ impl RegulariserOnLattice {
     /// None if the function has no regulariser.
     pub fn new(problem: &Problem, function: &UnknownFunction) -> Result<Option<Self>> {
         let Some(regulariser) = &function.regulariser else { return Ok(None) };
-        let lattice = Lattice::new(problem, function);
+        let lattice = Lattice::new(function);
         let density = match &regulariser.kind {
             RegulariserKind::H1 => Density::H1 { edges: lattice.edges() },
             RegulariserKind::Tv { smoothing } => {

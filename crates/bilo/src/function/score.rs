@@ -2,12 +2,16 @@
 
 use super::Lattice;
 use crate::diagnostic::Result;
-use crate::outcome::{Field, FunctionOutcome};
-use crate::problem::{GradientMode, Problem, UnknownFunction};
+use crate::examine::text::digits;
+use crate::outcome::{Field, Fields, FunctionOutcome, Outcome};
+use crate::problem::{Argument, Coordinate, GradientMode, Problem, UnknownFunction};
 use crate::verify::{relative_l2, report_nodes};
 
 /// Nodes of the grid on which an error is measured, along the one coordinate or along each of several.
 const FINE: [usize; 2] = [1001, 201];
+
+/// A state that misses an end of a range by more than this part of it, on either side, is told of.
+const FAR: f64 = 0.05;
 
 /// Where an unknown function ended: its values at points, given by one column per coordinate of it.
 pub(crate) type Estimate<'a> = dyn FnMut(&[&[f64]]) -> Result<Vec<f64>> + 'a;
@@ -20,16 +24,15 @@ pub(crate) fn outcome(
     gradient: GradientMode,
 ) -> Result<FunctionOutcome> {
     let fine = on_grid(function, FINE[usize::from(function.of.len() > 1)]);
-    let values = at_nodes(problem, &fine, estimate)?;
+    let values = at_nodes(&fine, estimate)?;
     let truth = function.truth.as_ref().map(|truth| fine.on_nodes(problem, truth)).transpose()?;
     let guess = fine.on_nodes(problem, &function.guess)?;
-    let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
     let classes = function.threshold.zip(truth.as_ref());
     Ok(FunctionOutcome {
         name: function.name.clone(),
-        of: function.of.iter().map(|&c| problem.coordinates[c].name.clone()).collect(),
+        of: function.argument_names().into_iter().map(str::to_owned).collect(),
         unit: function.unit.clone(),
-        range,
+        range: extremes(&values),
         relative_l2_error: truth.as_ref().map(|truth| relative_l2(&values, truth)),
         relative_l2_error_of_guess: truth.as_ref().map(|truth| relative_l2(&guess, truth)),
         classification_accuracy: classes.map(|(threshold, truth)| same_side(&values, truth, threshold)),
@@ -44,26 +47,61 @@ fn same_side(values: &[f64], truth: &[f64], threshold: f64) -> f64 {
     right.count() as f64 / values.len() as f64
 }
 
-/// Estimate, guess and truth on the grid of the report.
-pub(crate) fn fields(
+/// Adds estimate, guess and truth to the fields of the report, and the axis of a state if there is none yet.
+pub(crate) fn add_fields(
+    fields: &mut Fields,
     problem: &Problem,
     function: &UnknownFunction,
     estimate: &mut Estimate<'_>,
-) -> Result<Vec<Field>> {
-    let report = on_grid(function, report_nodes(problem));
-    let field = |suffix: &str, values: Vec<f64>| Field {
-        name: format!("{}{suffix}", function.name),
-        of: function.of.clone(),
-        values,
-    };
-    let mut fields = vec![
-        field("", at_nodes(problem, &report, estimate)?),
-        field("_guess", report.on_nodes(problem, &function.guess)?),
-    ];
-    if let Some(truth) = &function.truth {
-        fields.push(field("_truth", report.on_nodes(problem, truth)?));
+) -> Result<()> {
+    let nodes = report_nodes(problem);
+    let report = on_grid(function, nodes);
+    let mut of = vec![];
+    for Argument { axis, .. } in &function.of {
+        let known = fields.axes.iter().position(|(name, _)| *name == axis.name);
+        of.push(known.unwrap_or(fields.axes.len()));
+        if known.is_none() {
+            fields.axes.push((axis.name.clone(), axis.axis(nodes)));
+        }
     }
-    Ok(fields)
+    let truth = function.truth.as_ref().map(|truth| report.on_nodes(problem, truth)).transpose()?;
+    let arrays = [
+        ("", Some(at_nodes(&report, estimate)?)),
+        ("_guess", Some(report.on_nodes(problem, &function.guess)?)),
+        ("_truth", truth),
+    ];
+    for (suffix, values) in arrays {
+        let name = format!("{}{suffix}", function.name);
+        fields.arrays.extend(values.map(|values| Field { name, of: of.clone(), values }));
+    }
+    Ok(())
+}
+
+/// Says in the outcome if a state does not take the values for which a function of it is wanted.
+pub(crate) fn compare_range(outcome: &mut Outcome, problem: &Problem, function: &UnknownFunction) {
+    let Some(state) = function.state() else { return };
+    let (state, name) = (&problem.states[state].name, &function.name);
+    let of_state = ["network", "classical"].map(|solver| format!("{state}_{solver}"));
+    let Some(taken) = outcome.fields.arrays.iter().find(|array| of_state.contains(&array.name)) else {
+        return;
+    };
+    let (least, most) = extremes(&taken.values);
+    let Coordinate { lo, hi, .. } = function.of[0].axis;
+    let far = FAR * (hi - lo);
+    let found = format!("{state} goes from {} to {}", digits(least, 3), digits(most, 3));
+    if least < lo - far || most > hi + far {
+        let advice = format!("{name} is held constant beyond its range [{lo}, {hi}]; widen the range");
+        outcome.warnings.push(format!("{found}, where {advice}"));
+    } else if least > lo + far || most < hi - far {
+        outcome
+            .notes
+            .push(format!("{found} only, so of {name} in the rest of its range the data say nothing"));
+    }
+}
+
+/// Least and greatest of some values.
+fn extremes(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)))
 }
 
 /// The function with another grid.
@@ -71,8 +109,8 @@ fn on_grid(function: &UnknownFunction, nodes: usize) -> UnknownFunction {
     UnknownFunction { nodes: vec![nodes; function.of.len()], ..function.clone() }
 }
 
-fn at_nodes(problem: &Problem, function: &UnknownFunction, estimate: &mut Estimate<'_>) -> Result<Vec<f64>> {
-    let columns = Lattice::new(problem, function).columns();
+fn at_nodes(function: &UnknownFunction, estimate: &mut Estimate<'_>) -> Result<Vec<f64>> {
+    let columns = Lattice::new(function).columns();
     let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
     estimate(&columns)
 }

@@ -23,7 +23,7 @@ pub struct Shape {
 impl Shape {
     /// The form of a function at the nodes of its grid.
     pub fn new(problem: &Problem, function: &UnknownFunction) -> Result<Self> {
-        let columns = super::Lattice::new(problem, function).columns();
+        let columns = super::Lattice::new(function).columns();
         Ok(Self { tape: function.form_tape(problem)?, columns })
     }
 

@@ -62,10 +62,11 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         classical_failure: None,
     };
     for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
-        let lattice = Lattice::new(problem, function);
+        let lattice = Lattice::new(function);
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
         outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact)?);
-        outcome.fields.arrays.extend(score::fields(problem, function, &mut estimate)?);
+        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        score::compare_range(&mut outcome, problem, function);
     }
     if let Some(observed) = observed {
         error_bars(&mut outcome, Uncertainty::new(&loss.data, &noise, &observed, &visit.theta.eta));

@@ -112,7 +112,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
             network::sample(problem, &mut operator, device.as_mut(), &point, number, columns)
         };
         outcome.functions.push(score::outcome(problem, function, &mut estimate, problem.training.gradient)?);
-        outcome.fields.arrays.extend(score::fields(problem, function, &mut estimate)?);
+        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        score::compare_range(&mut outcome, problem, function);
     }
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = began.elapsed().as_secs_f64();

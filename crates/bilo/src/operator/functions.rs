@@ -7,23 +7,27 @@
 //!
 //! *Exact*: f is the form of a sum Σ_j c_j φ_j(x) of Chebyshev polynomials. The coefficients c_j are
 //! inputs of the states' networks like scalar unknowns: the residual gradient by each of them makes du/dc_j
-//! the true sensitivity.
+//! the true sensitivity. In place of x may stand a state u: then formulas have f(u(x)), with u held to the
+//! range of f, since polynomials run away beyond it.
 
 use super::{coordinate_input, network_spec, unit_interval};
 use crate::diagnostic::Result;
-use crate::function::{Lattice, Shape};
-use crate::problem::{GradientMode, NET, Names, Problem, UnknownFunction};
+use crate::function::{Lattice, Shape, held};
+use crate::problem::{Argument, GradientMode, NET, Names, Problem, UnknownFunction, Variable};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Input, Leaf, Scratch, Symbol, Tape};
 use bilo_jet::{BoundNetwork, Fed, Network};
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
+use std::collections::BTreeMap;
 
 /// The unknown functions of a problem in terms of what training moves.
 #[derive(Clone, Default)]
 pub struct FunctionInputs {
-    /// The functions, without shifts.
+    /// The functions, without shifts, as expressions of their arguments.
     pub values: Vec<Expr>,
+    /// The symbols of their arguments: coordinates, or one that stands for the values of a state.
+    pub arguments: Vec<Vec<Symbol>>,
     /// Pointwise: their networks, else none.
     pub networks: Vec<BoundNetwork>,
     /// Pointwise: f/scale and the shift of each, in units of its scale.
@@ -47,14 +51,16 @@ impl FunctionInputs {
         let mut inputs = Self::default();
         let mut bound = vec![];
         for (number, unknown) in problem.functions.iter().enumerate() {
+            let arguments = names.arguments(unknown);
             bound.push(match problem.training.gradient {
                 GradientMode::Pointwise => inputs.bind_network(problem, names, number, unknown, seed)?,
-                GradientMode::Exact => inputs.bind_basis(problem, names, unknown)?,
+                GradientMode::Exact => inputs.bind_basis(names, unknown, &arguments)?,
             });
+            inputs.arguments.push(arguments);
         }
         // Forms are about their own functions only.
-        for (unknown, value) in problem.functions.iter().zip(bound) {
-            names.scope.bind(&unknown.name, value);
+        for ((unknown, arguments), value) in problem.functions.iter().zip(&inputs.arguments).zip(bound) {
+            names.bind_value(unknown, arguments, value);
         }
         Ok(inputs)
     }
@@ -68,8 +74,11 @@ impl FunctionInputs {
         unknown: &UnknownFunction,
         seed: u64,
     ) -> Result<Expr> {
-        let inputs: Vec<Expr> =
-            unknown.of.iter().flat_map(|&c| coordinate_input(problem, names, c)).collect();
+        let input = |argument: &Argument| match argument.variable {
+            Variable::Coordinate(c) => coordinate_input(problem, names, c),
+            Variable::State(_) => unreachable!("functions of states have the exact gradient"),
+        };
+        let inputs: Vec<Expr> = unknown.of.iter().flat_map(input).collect();
         let spec = network_spec(&unknown.network, inputs.len(), 0, 1);
         let output = names.graph.function(&format!("{NET}_{}", unknown.name), inputs);
         let network = Network::new(spec, seed_for(seed, Purpose::FunctionFeatures, number));
@@ -89,11 +98,11 @@ impl FunctionInputs {
     /// The form of Σ_j c_j φ_j(x).
     fn bind_basis(
         &mut self,
-        problem: &Problem,
         names: &mut Names,
         unknown: &UnknownFunction,
+        arguments: &[Symbol],
     ) -> Result<Expr> {
-        let modes = polynomials(problem, names, unknown);
+        let modes = polynomials(&mut names.graph, unknown, arguments);
         let name = |j: usize| format!("coefficient {j} of {}", unknown.name);
         let coefficients: Vec<Symbol> = (0..modes.len()).map(|j| names.graph.symbol(&name(j))).collect();
         let terms: Vec<Expr> = (modes.iter().zip(&coefficients))
@@ -104,11 +113,16 @@ impl FunctionInputs {
             .collect();
         let net = names.graph.sum(&terms);
         names.scope.bind(NET, net);
-        let value = names.lower(&unknown.form)?;
-        let at_nodes = at_nodes(problem, names, unknown, &modes);
+        let value = names.lower_within(unknown, arguments, &unknown.form)?;
+        let at_nodes = at_nodes(&names.graph, unknown, arguments, &modes);
         self.values.push(value);
         self.bases.push(Basis { coefficients, at_nodes });
-        Ok(value)
+        if unknown.state().is_none() {
+            return Ok(value);
+        }
+        let state = names.graph.leaf(arguments[0]);
+        let held = held(&mut names.graph, state, &unknown.of[0].axis);
+        Ok(names.graph.substitute(value, &BTreeMap::from([(Leaf::Symbol(arguments[0]), held)])))
     }
 
     /// The unknowns of the operator that stand for functions: coefficients or shifts.
@@ -181,13 +195,11 @@ impl Basis {
     }
 }
 
-/// Products of Chebyshev polynomials of the coordinates, scaled to [-1, 1].
-fn polynomials(problem: &Problem, names: &mut Names, unknown: &UnknownFunction) -> Vec<Expr> {
-    let mut products = vec![names.graph.constant(1.0)];
-    for (&c, &count) in unknown.of.iter().zip(&unknown.modes) {
-        let (coordinate, symbol) = (&problem.coordinates[c], names.coordinates[c]);
-        let graph = &mut names.graph;
-        let unit = unit_interval(graph, symbol, coordinate.lo, coordinate.hi);
+/// Products of Chebyshev polynomials of the arguments, scaled to [-1, 1].
+fn polynomials(graph: &mut Graph, unknown: &UnknownFunction, arguments: &[Symbol]) -> Vec<Expr> {
+    let mut products = vec![graph.constant(1.0)];
+    for ((Argument { axis, .. }, &symbol), &count) in unknown.of.iter().zip(arguments).zip(&unknown.modes) {
+        let unit = unit_interval(graph, symbol, axis.lo, axis.hi);
         let (two, one) = (graph.constant(2.0), graph.constant(1.0));
         let doubled = graph.mul(two, unit);
         let centred = graph.sub(doubled, one);
@@ -213,11 +225,11 @@ fn chebyshev(graph: &mut Graph, x: Expr, count: usize) -> Vec<Expr> {
     all
 }
 
-/// Expressions of the function's coordinates at the nodes of its grid.
-fn at_nodes(problem: &Problem, names: &Names, unknown: &UnknownFunction, modes: &[Expr]) -> Vec<Vec<f64>> {
-    let leaves: Vec<Leaf> = unknown.of.iter().map(|&c| Leaf::Symbol(names.coordinates[c])).collect();
-    let tape = Tape::compile(&names.graph, modes, &leaves).expect("they are about these coordinates");
-    let columns = Lattice::new(problem, unknown).columns();
+/// Expressions of the function's arguments at the nodes of its grid.
+fn at_nodes(graph: &Graph, unknown: &UnknownFunction, arguments: &[Symbol], modes: &[Expr]) -> Vec<Vec<f64>> {
+    let leaves: Vec<Leaf> = arguments.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
+    let tape = Tape::compile(graph, modes, &leaves).expect("they are about these arguments");
+    let columns = Lattice::new(unknown).columns();
     let inputs: Vec<Input<'_, f64>> = columns.iter().map(|column| Input::Column(column)).collect();
     let mut scratch = Scratch::new();
     tape.eval(&inputs, columns[0].len(), &mut scratch);

@@ -1,10 +1,11 @@
 //! A problem stated in Rust.
 
+use super::argument::Variables;
 use super::check;
 use super::function::FunctionSpec;
 use super::model::{
-    Classical, Constant, Coordinate, Data, Equation, Formula, Input, NetworkChoice, Observation, Problem,
-    Recipe, State, Table, Training, Transform, Unknown,
+    Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
+    Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
 };
 use super::points_spec::PointsSpec;
 use super::tree::Places;
@@ -138,10 +139,18 @@ impl ProblemBuilder {
         self
     }
 
-    /// Adds an unknown function.
+    /// Adds an unknown function. With a function of a state the gradient is the exact one.
     pub fn unknown_function(mut self, function: FunctionSpec) -> Self {
         self.functions.push(function);
+        self.exact_for_states();
         self
+    }
+
+    /// Functions of states have the exact gradient only.
+    fn exact_for_states(&mut self) {
+        if self.functions.iter().any(FunctionSpec::is_of_state) {
+            self.problem.training.gradient = GradientMode::Exact;
+        }
     }
 
     /// Adds an extra input of the networks, an expression of coordinates and constants.
@@ -199,6 +208,7 @@ impl ProblemBuilder {
     /// Starts from a recipe's network and training.
     pub fn recipe(mut self, recipe: Recipe) -> Self {
         (self.problem.network, self.problem.training) = recipe.defaults();
+        self.exact_for_states();
         self
     }
 
@@ -224,8 +234,10 @@ impl ProblemBuilder {
     pub fn build(self) -> Result<Problem> {
         let mut problem = self.problem;
         let places = Places::default();
+        let states: Vec<&str> = self.states.iter().map(|state| state.name.as_str()).collect();
         for function in self.functions {
-            problem.functions.push(function.resolve(&problem.coordinates, problem.training.recipe)?);
+            let variables = Variables { coordinates: &problem.coordinates, states: &states };
+            problem.functions.push(function.resolve(variables, problem.training.recipe)?);
         }
         for (name, value) in self.inputs {
             let value = formula(&format!("input.{name}.value"), &value)?;

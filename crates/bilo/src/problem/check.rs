@@ -164,8 +164,9 @@ impl Check<'_> {
     /// The state or unknown function that a name such as `u_xt` is a derivative of.
     fn as_derivative(&self, name: &str) -> Option<&str> {
         let coordinates = self.problem.coordinates.iter().map(|c| c.name.as_str());
-        let variables: Vec<&str> =
-            coordinates.chain(self.problem.inputs.iter().map(|i| i.name.as_str())).collect();
+        let arguments = self.problem.functions.iter().flat_map(|f| f.argument_names());
+        let inputs = self.problem.inputs.iter().map(|i| i.name.as_str());
+        let variables: Vec<&str> = coordinates.chain(inputs).chain(arguments).collect();
         let functions = self.problem.functions.iter().map(|f| f.name.as_str());
         let states = self.problem.states.iter().map(|s| s.name.as_str()).chain(functions);
         let suffix = |state: &str| name.strip_prefix(state).and_then(|rest| rest.strip_prefix('_'));
@@ -315,6 +316,7 @@ impl Check<'_> {
                 &format!("state.{}.form", state.name),
                 || format!("the form of `{}` does not use the network, `net`", state.name),
             )?;
+            self.no_function_of_state(&in_forms, form, &format!("state.{}.form", state.name))?;
             forms.push(form);
         }
         let mut names = Names::new(problem)?;
@@ -349,11 +351,26 @@ impl Check<'_> {
         self.filters()
     }
 
+    /// What makes a state cannot use functions of states.
+    fn no_function_of_state(&self, names: &Names, value: Expr, path: &str) -> Result<()> {
+        for (function, &opaque) in self.problem.functions.iter().zip(&names.functions) {
+            let used = function.state().is_some() && depends_on(&names.graph, &[value], opaque);
+            self.demand(!used, path, || {
+                format!(
+                    "`{}`, a function of a state, can stand in equations and observations only",
+                    function.name
+                )
+            })?;
+        }
+        Ok(())
+    }
+
     /// Exact solutions are formulas of coordinates, constants and unknowns.
     fn state_truths(&self, names: &mut Names) -> Result<()> {
         for state in &self.problem.states {
             if let Some(truth) = &state.truth {
-                names.lower(truth)?;
+                let value = names.lower(truth)?;
+                self.no_function_of_state(names, value, &format!("state.{}.truth", state.name))?;
                 self.truths(&format!("state.{}.truth", state.name), "the truth of a state needs")?;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::known::{FIELD, KnownFunction};
-use super::model::{RegulariserKind, UnknownFunction};
+use super::model::{Coordinate, GradientMode, RegulariserKind, UnknownFunction};
 use super::random_field::RandomField;
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
@@ -11,9 +11,12 @@ use crate::function::{Lattice, Shape};
 const MOST_NODES: usize = 100_000;
 
 impl Check<'_> {
-    /// Its formulas are about its own coordinates and have values, its form is about `net`.
+    /// Its formulas are about its own arguments and have values, its form is about `net`.
     pub(super) fn function(&self, function: &UnknownFunction) -> Result<()> {
         let path = |key: &str| format!("unknown.{}.{key}", function.name);
+        if function.state().is_some() {
+            self.of_state(function)?;
+        }
         for &count in &function.nodes {
             self.count(&path("grid"), count, 2, MOST_NODES)?;
         }
@@ -50,20 +53,50 @@ impl Check<'_> {
         }
     }
 
-    /// A known function of a function's coordinates is finite at all nodes.
+    /// A known function of a function's arguments is finite at all nodes.
     fn known(&self, function: &UnknownFunction, key: &str, known: &KnownFunction) -> Result<()> {
         if let KnownFunction::Random { field, .. } = known {
             self.random_field(&format!("unknown.{}.{key}", function.name), field)?;
         }
         let values = function.on_nodes(self.problem, known)?;
         let Some(node) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
-        let columns = Lattice::new(self.problem, function).columns();
+        let columns = Lattice::new(function).columns();
         let place: Vec<String> = (function.of.iter().zip(columns))
-            .map(|(&c, column)| format!("{} = {}", self.problem.coordinates[c].name, column[node]))
+            .map(|(argument, column)| format!("{} = {}", argument.axis.name, column[node]))
             .collect();
         let path = format!("unknown.{}.{key}", function.name);
         let message = format!("`{key}` of `{}` has no finite value at {}", function.name, place.join(", "));
         Err(self.error(&path, message).into())
+    }
+
+    /// The range of a function of a state goes upwards, and such functions have the exact gradient.
+    fn of_state(&self, function: &UnknownFunction) -> Result<()> {
+        let path = format!("unknown.{}.range", function.name);
+        let Coordinate { name, lo, hi, .. } = &function.of[0].axis;
+        self.finite(&path, *lo)?;
+        self.finite(&path, *hi)?;
+        let message = || format!("the range of `{name}` must go upwards, found [{lo:?}, {hi:?}]");
+        self.demand(lo < hi, &path, message)?;
+        // The report has one axis for each state.
+        let others = self.problem.functions.iter().filter(|other| other.state() == function.state());
+        if let Some(other) = others.into_iter().find(|other| other.of != function.of) {
+            let Coordinate { lo, hi, .. } = &other.of[0].axis;
+            let message =
+                format!("`{}` is wanted for other values of `{name}`: [{lo:?}, {hi:?}]", other.name);
+            return Err(self
+                .error(&path, message)
+                .help("give functions of one state the same `range`")
+                .into());
+        }
+        if self.problem.training.gradient == GradientMode::Pointwise {
+            let message = format!(
+                "the pointwise gradient knows no functions of states, and `{}` is one",
+                function.name
+            );
+            let error = self.error("train.gradient", message);
+            return Err(error.help("write `gradient = \"exact\"`").into());
+        }
+        Ok(())
     }
 
     fn random_field(&self, path: &str, field: &RandomField) -> Result<()> {

@@ -82,6 +82,9 @@ pub(super) fn scheme_fault(problem: &Problem) -> Result<Option<(&'static str, St
     if !problem.inputs.is_empty() {
         return Ok(Some((key, "Godunov's scheme takes no extra inputs".to_owned())));
     }
+    if problem.functions.iter().any(|function| function.state().is_some()) {
+        return Ok(Some((key, "Godunov's scheme takes no unknown functions of states".to_owned())));
+    }
     let mut names = Names::new(problem)?;
     let Some(candidate) = candidate(problem, &mut names)? else {
         let why =

@@ -1,26 +1,27 @@
 //! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
 
+use super::argument::{Placed, Variables};
 use super::known::KnownSpec;
 use super::model::{
-    Constant, Coordinate, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
+    Argument, Constant, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
     UnknownFunction,
 };
 use super::names::{NET, Names};
 use super::read_known::KnownReader;
-use super::reader::{Reader, count, string, wrong_type};
+use super::reader::{Reader, count, pair, string, wrong_type};
 use super::settings::{NETWORK_KEYS, read_network};
 use super::tree::{Entry, Node, Value};
-use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
+use crate::diagnostic::{Diagnostic, Origin, Result};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use std::path::Path;
 
-/// Nodes of a function of one coordinate.
+/// Nodes of a function of one argument.
 const ON_A_LINE: usize = 101;
 
 /// Nodes along each of several coordinates.
 const IN_SPACE: usize = 41;
 
-/// Polynomials of a function of one coordinate.
+/// Polynomials of a function of one coordinate, and of a state.
 const MODES_ON_A_LINE: usize = 12;
 
 /// Polynomials along each of several coordinates.
@@ -29,8 +30,9 @@ const MODES_IN_SPACE: usize = 6;
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "of",
+    "range",
     "form",
     "guess",
     "truth",
@@ -53,25 +55,25 @@ pub(super) fn is_function(entry: &Entry) -> bool {
 pub(super) fn read_function(
     path: &str,
     entry: &Entry,
-    coordinates: &[Coordinate],
+    variables: Variables<'_>,
     constants: &[Constant],
     recipe: Recipe,
     folder: &Path,
 ) -> Result<UnknownFunction> {
     let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
-    let of = read_of(reader.require("of", "[\"x\"]")?, coordinates)?;
+    let of = read_of(&reader, variables)?;
     let form = match reader.formula("form")? {
         Some(form) => form,
         None => Formula::parse(NET, Origin::none())?,
     };
-    let known = KnownReader { coordinates: of.iter().map(|&c| &coordinates[c]).collect(), folder };
+    let known = KnownReader { axes: of.iter().map(|argument| argument.axis.clone()).collect(), folder };
     let guess = known.read(&reader, "guess")?.ok_or_else(|| reader.missing("guess", "\"1\""))?;
     let regularise = reader.get("regularise");
     let regularise = regularise
         .map(|node| read_regulariser(node, &format!("{path}.regularise"), constants, &known))
         .transpose()?;
     let counts = |key: &str, default: Vec<usize>| match reader.get(key) {
-        Some(node) => read_counts(node, &format!("{path}.{key}"), &of, coordinates, constants),
+        Some(node) => read_counts(node, &format!("{path}.{key}"), &of, constants),
         None => Ok(default),
     };
     let (nodes, modes) =
@@ -98,8 +100,8 @@ pub(super) fn read_function(
     })
 }
 
-fn default_modes(coordinates: usize) -> Vec<usize> {
-    vec![if coordinates == 1 { MODES_ON_A_LINE } else { MODES_IN_SPACE }; coordinates]
+fn default_modes(arguments: usize) -> Vec<usize> {
+    vec![if arguments == 1 { MODES_ON_A_LINE } else { MODES_IN_SPACE }; arguments]
 }
 
 /// Half as wide as that of the states.
@@ -108,45 +110,32 @@ fn default_network(recipe: Recipe) -> NetworkChoice {
     NetworkChoice { width: network.width / 2, ..network }
 }
 
-fn default_nodes(coordinates: usize) -> Vec<usize> {
-    vec![if coordinates == 1 { ON_A_LINE } else { IN_SPACE }; coordinates]
+fn default_nodes(arguments: usize) -> Vec<usize> {
+    vec![if arguments == 1 { ON_A_LINE } else { IN_SPACE }; arguments]
 }
 
-/// The coordinates that a function depends on, in the order of the problem.
-fn read_of(node: &Node, coordinates: &[Coordinate]) -> Result<Vec<usize>> {
+/// What a function depends on, and the range of it if it is a state.
+fn read_of(reader: &Reader<'_>, variables: Variables<'_>) -> Result<Vec<Argument>> {
+    let node = reader.require("of", "[\"x\"]")?;
     let Value::List(items) = &node.value else {
-        return Err(wrong_type(node, "of", "a list of coordinates, such as `[\"x\"]`"));
+        return Err(wrong_type(node, "of", "a list of coordinates, such as `[\"x\"]`, or of one state"));
     };
-    let mut of = vec![];
-    for item in items {
-        let name = string(item, "of")?;
-        let Some(number) = coordinates.iter().position(|c| c.name == name) else {
-            let names = coordinates.iter().map(|c| c.name.as_str());
-            let error = Diagnostic::new(format!("there is no coordinate `{name}`"), item.origin.clone());
-            return Err(error.help(suggest(name, names)).into());
-        };
-        if of.contains(&number) {
-            let message = format!("the coordinate `{name}` stands here twice");
-            return Err(Diagnostic::new(message, item.origin.clone()).into());
-        }
-        of.push(number);
-    }
-    if of.is_empty() {
+    if items.is_empty() {
         let error = Diagnostic::new("a function depends on at least one coordinate", node.origin.clone());
         return Err(error.help("leave `of` out for a number").into());
     }
-    of.sort_unstable();
-    Ok(of)
+    let named =
+        |item: &Node| -> Result<Placed<String>> { Ok((string(item, "of")?.to_owned(), item.origin.clone())) };
+    let of = items.iter().map(named).collect::<Result<Vec<_>>>()?;
+    let of: Vec<Placed<&str>> = of.iter().map(|(name, origin)| (&name[..], origin.clone())).collect();
+    let placed = |node: &Node| -> Result<Placed<(f64, f64)>> {
+        Ok((pair(node, "range", reader.constants())?, node.origin.clone()))
+    };
+    Ok(variables.arguments(&of, reader.get("range").map(placed).transpose()?)?)
 }
 
-fn read_counts(
-    node: &Node,
-    path: &str,
-    of: &[usize],
-    coordinates: &[Coordinate],
-    constants: &[Constant],
-) -> Result<Vec<usize>> {
-    let names: Vec<&str> = of.iter().map(|&c| coordinates[c].name.as_str()).collect();
+fn read_counts(node: &Node, path: &str, of: &[Argument], constants: &[Constant]) -> Result<Vec<usize>> {
+    let names: Vec<&str> = of.iter().map(|argument| argument.axis.name.as_str()).collect();
     let reader = Reader::of(node, path, constants, &names)?;
     names.iter().map(|name| count(reader.require(name, "101")?, name)).collect()
 }
@@ -193,11 +182,13 @@ enum RegulariserName {
 pub struct FunctionSpec {
     name: String,
     of: Vec<String>,
+    range: Option<(f64, f64)>,
     form: String,
     guess: KnownSpec,
     truth: Option<KnownSpec>,
     threshold: Option<f64>,
     nodes: Option<Vec<usize>>,
+    modes: Option<Vec<usize>>,
     regulariser: Option<Regulariser>,
     scale: f64,
     rate: Option<f64>,
@@ -205,21 +196,29 @@ pub struct FunctionSpec {
 }
 
 impl FunctionSpec {
-    /// A function of some coordinates and where the search starts: an expression, as a rule.
+    /// A function of some coordinates, or of one state, and where the search starts: an expression, as a
+    /// rule.
     pub fn new<'a>(name: &str, of: impl IntoIterator<Item = &'a str>, guess: impl Into<KnownSpec>) -> Self {
         Self {
             name: name.to_string(),
             of: of.into_iter().map(str::to_string).collect(),
+            range: None,
             form: NET.to_string(),
             guess: guess.into(),
             truth: None,
             threshold: None,
             nodes: None,
+            modes: None,
             regulariser: None,
             scale: 1.0,
             rate: None,
             unit: None,
         }
+    }
+
+    /// The values of the state for which a function of a state is wanted; only such a function has a range.
+    pub fn range(self, lo: f64, hi: f64) -> Self {
+        Self { range: Some((lo, hi)), ..self }
     }
 
     /// The true function.
@@ -232,14 +231,19 @@ impl FunctionSpec {
         Self { threshold: Some(threshold), ..self }
     }
 
-    /// The function as an expression of `net` and its coordinates.
+    /// The function as an expression of `net` and its arguments.
     pub fn form(self, form: &str) -> Self {
         Self { form: form.to_string(), ..self }
     }
 
-    /// Nodes along each of its coordinates.
+    /// Nodes along each of its arguments.
     pub fn nodes(self, nodes: impl Into<Vec<usize>>) -> Self {
         Self { nodes: Some(nodes.into()), ..self }
+    }
+
+    /// Polynomials along each of its arguments, under the exact gradient.
+    pub fn modes(self, modes: impl Into<Vec<usize>>) -> Self {
+        Self { modes: Some(modes.into()), ..self }
     }
 
     /// What is added to the upper-level loss.
@@ -262,27 +266,28 @@ impl FunctionSpec {
         Self { unit: Some(unit.to_string()), ..self }
     }
 
-    /// The function over coordinates that are known by now.
-    pub(super) fn resolve(self, coordinates: &[Coordinate], recipe: Recipe) -> Result<UnknownFunction> {
+    /// Whether it is a function of a state.
+    pub(super) fn is_of_state(&self) -> bool {
+        self.range.is_some()
+    }
+
+    /// The function of variables that are known by now.
+    pub(super) fn resolve(self, variables: Variables<'_>, recipe: Recipe) -> Result<UnknownFunction> {
         let path = |key: &str| format!("unknown.{}.{key}", self.name);
-        let mut of = vec![];
-        for name in &self.of {
-            let number = coordinates.iter().position(|c| c.name == *name).ok_or_else(|| {
-                let message = format!("{}: there is no coordinate `{name}`", path("of"));
-                let names = coordinates.iter().map(|c| c.name.as_str());
-                Diagnostic::new(message, Origin::none()).help(suggest(name, names))
-            })?;
-            of.push(number);
-        }
-        of.sort_unstable();
-        let along: Vec<&Coordinate> = of.iter().map(|&c| &coordinates[c]).collect();
+        let named: Vec<Placed<&str>> = self.of.iter().map(|name| (&name[..], Origin::none())).collect();
+        let range = self.range.map(|range| (range, Origin::none()));
+        let of = variables.arguments(&named, range).map_err(|error| {
+            let message = format!("{}: {}", path("of"), error.message);
+            Diagnostic { message, ..error }
+        })?;
+        let axes: Vec<_> = of.iter().map(|argument| argument.axis.clone()).collect();
         Ok(UnknownFunction {
             form: Formula::parse(&self.form, Origin::text(path("form"), &self.form))?,
-            guess: self.guess.resolve(&path("guess"), &along)?,
-            truth: self.truth.as_ref().map(|truth| truth.resolve(&path("truth"), &along)).transpose()?,
+            guess: self.guess.resolve(&path("guess"), &axes)?,
+            truth: self.truth.as_ref().map(|truth| truth.resolve(&path("truth"), &axes)).transpose()?,
             threshold: self.threshold,
             nodes: self.nodes.unwrap_or_else(|| default_nodes(of.len())),
-            modes: default_modes(of.len()),
+            modes: self.modes.unwrap_or_else(|| default_modes(of.len())),
             of,
             name: self.name,
             regulariser: self.regulariser,
@@ -295,12 +300,12 @@ impl FunctionSpec {
 }
 
 impl UnknownFunction {
-    /// Its form, compiled; the inputs are its coordinates, then `net`.
+    /// Its form, compiled; the inputs are its arguments, then `net`.
     pub(crate) fn form_tape(&self, problem: &Problem) -> Result<Tape> {
         self.tape(problem, &self.form, Some(NET))
     }
 
-    /// A formula of its coordinates, and perhaps of one more name, compiled; these are the inputs.
+    /// A formula of its arguments, and perhaps of one more name, compiled; these are the inputs.
     pub(super) fn tape(&self, problem: &Problem, formula: &Formula, more: Option<&str>) -> Result<Tape> {
         let mut names = Names::without_unknowns(problem);
         let more = more.map(|name| {
@@ -309,15 +314,17 @@ impl UnknownFunction {
             names.scope.bind(name, value);
             Leaf::Symbol(symbol)
         });
-        let value = names.lower(formula)?;
-        let inputs = self.of.iter().map(|&c| Leaf::Symbol(names.coordinates[c])).chain(more);
-        let inputs: Vec<Leaf> = inputs.collect();
+        let arguments = names.arguments(self);
+        let value = names.lower_within(self, &arguments, formula)?;
+        let inputs: Vec<Leaf> = arguments.into_iter().map(Leaf::Symbol).chain(more).collect();
         Tape::compile(&names.graph, &[value], &inputs).map_err(|_| {
-            let of: Vec<&str> = self.of.iter().map(|&c| problem.coordinates[c].name.as_str()).collect();
-            let message = format!("`{}` is a function of {} only", self.name, of.join(", "));
-            Diagnostic::new(message, formula.origin.clone())
-                .help("name all the coordinates that it depends on in `of`")
-                .into()
+            let message =
+                format!("`{}` is a function of {} only", self.name, self.argument_names().join(", "));
+            let help = match self.state() {
+                Some(_) => "a function depends on coordinates or on one state",
+                None => "name all the coordinates that it depends on in `of`",
+            };
+            Diagnostic::new(message, formula.origin.clone()).help(help).into()
         })
     }
 

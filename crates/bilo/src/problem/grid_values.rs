@@ -23,7 +23,7 @@ impl GridValues {
     /// Values in row-major order over ascending nodes along each of the coordinates; says why if they are
     /// none.
     pub(super) fn new(
-        coordinates: &[&Coordinate],
+        coordinates: &[Coordinate],
         nodes: Vec<Vec<f64>>,
         values: Vec<f64>,
     ) -> Result<Self, String> {
@@ -44,7 +44,7 @@ impl GridValues {
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             return Err(format!("values must be finite, found {value:?}"));
         }
-        let axis = |(coordinate, nodes): (&&Coordinate, Vec<f64>)| Axis {
+        let axis = |(coordinate, nodes): (&Coordinate, Vec<f64>)| Axis {
             nodes,
             period: coordinate.periodic.then_some(coordinate.hi - coordinate.lo),
         };
@@ -52,7 +52,7 @@ impl GridValues {
     }
 
     /// From rows in any order that have each node of a grid once.
-    pub(super) fn from_table(coordinates: &[&Coordinate], table: &Table) -> Result<Self, String> {
+    pub(super) fn from_table(coordinates: &[Coordinate], table: &Table) -> Result<Self, String> {
         let nodes: Vec<Vec<f64>> = table.coordinates.iter().map(|column| distinct(column)).collect();
         let count = nodes.iter().fold(1usize, |count, nodes| count.saturating_mul(nodes.len()));
         let rows = table.values.len();
@@ -138,7 +138,9 @@ mod tests {
         coordinates.iter_mut().for_each(|column| column.reverse());
         let values = coordinates[0].iter().zip(&coordinates[1]).map(|(&x, &y)| exact(x, y)).collect();
         let c = coordinate(false);
-        let grid = GridValues::from_table(&[&c, &c], &Table { coordinates, values, sigma: None }).unwrap();
+        let grid =
+            GridValues::from_table(&[c.clone(), c.clone()], &Table { coordinates, values, sigma: None })
+                .unwrap();
         for (x, y) in [(0.0, 0.0), (0.05, 0.3), (0.5, 0.7), (0.77, 0.99), (1.0, 1.0)] {
             assert!((grid.at(&[&[x], &[y]])[0] - exact(x, y)).abs() < 1e-14, "({x}, {y})");
         }
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn beyond_the_nodes_ends_count_and_periods_lead_back() {
         let at = |periodic, x| {
-            let grid = GridValues::new(&[&coordinate(periodic)], vec![vec![0.25, 0.75]], vec![1.0, 3.0]);
+            let grid = GridValues::new(&[coordinate(periodic)], vec![vec![0.25, 0.75]], vec![1.0, 3.0]);
             grid.unwrap().at(&[&[x]])[0]
         };
         assert_eq!([at(false, 0.0), at(false, 0.5), at(false, 1.0)], [1.0, 2.0, 3.0]);
@@ -160,7 +162,7 @@ mod tests {
         let fault = |x: &[f64], y: &[f64]| {
             let coordinates = vec![x.to_vec(), y.to_vec()];
             let table = Table { coordinates, values: vec![1.0; x.len()], sigma: None };
-            GridValues::from_table(&[&c, &c], &table).unwrap_err()
+            GridValues::from_table(&[c.clone(), c.clone()], &table).unwrap_err()
         };
         let three = fault(&[0.0, 0.0, 1.0], &[0.0, 1.0, 0.0]);
         assert_eq!(three, "a grid of 2 x 2 nodes has 4 rows, found 3");
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(twice, "a grid of 2 x 3 nodes has 6 rows, found 4");
         let twice = fault(&[0.0, 0.0, 1.0, 1.0], &[0.0, 1.0, 1.0, 1.0]);
         assert_eq!(twice, "the node (1, 1) has two values");
-        let down = GridValues::new(&[&c], vec![vec![1.0, 0.0]], vec![0.0; 2]).unwrap_err();
+        let down = GridValues::new(&[c], vec![vec![1.0, 0.0]], vec![0.0; 2]).unwrap_err();
         assert_eq!(down, "the nodes along `x` must be finite and ascending");
     }
 }

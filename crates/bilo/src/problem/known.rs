@@ -11,12 +11,12 @@ use bilo_expr::Tape;
 /// The name by which an expression calls a random field.
 pub(super) const FIELD: &str = "field";
 
-/// A function of an unknown function's coordinates that is known.
+/// A function of an unknown function's arguments that is known.
 #[derive(Clone, Debug)]
 pub enum KnownFunction {
-    /// An expression of the coordinates.
+    /// An expression of the arguments.
     Formula(Formula),
-    /// An expression of the coordinates and of `field`, a Gaussian random field.
+    /// An expression of the arguments and of `field`, a Gaussian random field.
     Random {
         /// The field.
         field: RandomField,
@@ -80,12 +80,12 @@ impl KnownFunction {
 /// A known function as it is stated in Rust, with formulas as text.
 #[derive(Clone, Debug)]
 pub enum KnownSpec {
-    /// An expression of the coordinates.
+    /// An expression of the arguments.
     Formula(String),
-    /// A random field, and an expression of it and the coordinates in which it is called `field`.
+    /// A random field, and an expression of it and the arguments in which it is called `field`.
     Random(RandomField, String),
-    /// Ascending nodes along each of the coordinates, and values in row-major order; between nodes the
-    /// function is linear in each coordinate.
+    /// Ascending nodes along each of the arguments, and values in row-major order; between nodes the
+    /// function is linear in each argument.
     Grid(Vec<Vec<f64>>, Vec<f64>),
 }
 
@@ -102,14 +102,14 @@ impl From<RandomField> for KnownSpec {
 }
 
 impl KnownSpec {
-    /// The function over coordinates that are known by now; `path` tells where it is stated.
-    pub(super) fn resolve(&self, path: &str, coordinates: &[&Coordinate]) -> Result<KnownFunction> {
+    /// The function over axes that are known by now; `path` tells where it is stated.
+    pub(super) fn resolve(&self, path: &str, axes: &[Coordinate]) -> Result<KnownFunction> {
         let parse = |text: &str| Formula::parse(text, Origin::text(path, text));
         Ok(match self {
             KnownSpec::Formula(text) => KnownFunction::Formula(parse(text)?),
             KnownSpec::Random(field, value) => KnownFunction::Random { field: *field, value: parse(value)? },
             KnownSpec::Grid(nodes, values) => KnownFunction::Grid {
-                grid: GridValues::new(coordinates, nodes.clone(), values.clone())
+                grid: GridValues::new(axes, nodes.clone(), values.clone())
                     .map_err(|why| Diagnostic::new(format!("{path}: {why}"), Origin::none()))?,
                 source: "on a grid".to_owned(),
                 origin: Origin::none(),
@@ -121,13 +121,13 @@ impl KnownSpec {
 /// A known function, ready to be evaluated anywhere.
 pub(crate) enum Evaluator {
     Formula(Tape),
-    /// The inputs of the tape are the coordinates and the field.
+    /// The inputs of the tape are the arguments and the field.
     Random(Waves, Tape),
     Grid(GridValues),
 }
 
 impl Evaluator {
-    /// The function at points, given by one column per coordinate of it.
+    /// The function at points, given by one column per argument of it.
     pub(crate) fn at(&self, columns: &[&[f64]]) -> Vec<f64> {
         match self {
             Evaluator::Formula(tape) => evaluate(tape, columns),
@@ -142,14 +142,14 @@ impl Evaluator {
 }
 
 impl UnknownFunction {
-    /// The values of a known function of its coordinates at the nodes of its grid.
+    /// The values of a known function of its arguments at the nodes of its grid.
     pub fn on_nodes(&self, problem: &Problem, known: &KnownFunction) -> Result<Vec<f64>> {
-        let columns = Lattice::new(problem, self).columns();
+        let columns = Lattice::new(self).columns();
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         Ok(self.evaluator(problem, known)?.at(&columns))
     }
 
-    /// A known function of its coordinates, ready to be evaluated.
+    /// A known function of its arguments, ready to be evaluated.
     pub(crate) fn evaluator(&self, problem: &Problem, known: &KnownFunction) -> Result<Evaluator> {
         Ok(match known {
             KnownFunction::Formula(formula) => Evaluator::Formula(self.tape(problem, formula, None)?),

@@ -32,6 +32,7 @@
 //! # Ok::<(), bilo::diagnostic::Error>(())
 //! ```
 
+mod argument;
 mod builder;
 mod check;
 mod check_function;

@@ -82,14 +82,15 @@ pub struct Unknown {
     pub unit: Option<String>,
 }
 
-/// A function of some coordinates to be inferred: a coefficient, a source, an initial value.
+/// A function to be inferred: of some coordinates (a coefficient, a source, an initial value), or of one
+/// state (a conductivity that depends on the temperature).
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnknownFunction {
     /// Its name in expressions.
     pub name: String,
-    /// The coordinates (by number) that it depends on.
-    pub of: Vec<usize>,
-    /// The function as an expression of `net` and its coordinates: what is known of it (values at an
+    /// What it depends on: coordinates in the order of the problem, or one state.
+    pub of: Vec<Argument>,
+    /// The function as an expression of `net` and its arguments: what is known of it (values at an
     /// end, a sign, a range) holds whatever `net` is.
     pub form: Formula,
     /// Where the search starts.
@@ -98,9 +99,9 @@ pub struct UnknownFunction {
     pub truth: Option<KnownFunction>,
     /// The value that divides the domain in two classes, those of the truth and of the estimate.
     pub threshold: Option<f64>,
-    /// Nodes along each of its coordinates: where a method without a network holds its values.
+    /// Nodes along each of its arguments: where a method without a network holds its values.
     pub nodes: Vec<usize>,
-    /// Chebyshev polynomials along each of its coordinates: what `net` is made of under
+    /// Chebyshev polynomials along each of its arguments: what `net` is made of under
     /// [`GradientMode::Exact`].
     pub modes: Vec<usize>,
     /// What is added to the upper-level loss to make it well-posed.
@@ -113,6 +114,24 @@ pub struct UnknownFunction {
     pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
+}
+
+/// One argument of an unknown function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// What it is in the problem.
+    pub variable: Variable,
+    /// Its name and range: the coordinate itself, or the values of a state for which the function is wanted.
+    pub axis: Coordinate,
+}
+
+/// What an unknown function depends on, by its number in the problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    /// A coordinate.
+    Coordinate(usize),
+    /// A state: the function is taken at its value.
+    State(usize),
 }
 
 /// weight · mean of a density over the domain of an unknown function f.

@@ -1,8 +1,9 @@
 //! What every name of a problem stands for in expressions.
 
-use super::model::{Formula, Problem, Transform, Unknown};
+use super::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
 use crate::diagnostic::Result;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
+use std::collections::BTreeMap;
 
 /// The name by which a state's form calls the network.
 pub const NET: &str = "net";
@@ -22,18 +23,46 @@ pub struct Names {
     pub functions: Vec<Function>,
     /// The extra inputs of networks, each a symbol that stands for its value.
     pub inputs: Vec<Symbol>,
-    /// Coordinates, constants, unknowns and inputs by name; expressions are differentiated by coordinates
-    /// and inputs.
+    /// Coordinates, constants, unknowns and inputs by name; expressions are differentiated by coordinates,
+    /// inputs and states that functions depend on.
     pub scope: Scope,
+    /// The states as opaque functions, where they are.
+    states: Vec<Function>,
+    /// The states that functions depend on, by number, each with a symbol that stands for it: so that
+    /// functions can be differentiated by it.
+    arguments: BTreeMap<usize, Symbol>,
+    /// Functions of states that wait for their states to be bound.
+    waiting: Vec<Waiting>,
+}
+
+/// An expression of a symbol in whose place a state is to be put.
+#[derive(Clone)]
+struct Waiting {
+    name: String,
+    state: usize,
+    symbol: Symbol,
+    value: Expr,
 }
 
 impl Names {
     /// Coordinates, constants and unknowns, functions among them as opaque functions of their
-    /// coordinates; states are bound later, to whatever stands for them.
+    /// arguments; states are bound later, to whatever stands for them.
     pub fn new(problem: &Problem) -> Result<Names> {
         let mut names = Names::without_functions(problem)?;
+        names.make_states(problem);
         for unknown in &problem.functions {
-            let function = names.bind_function(&unknown.name, &unknown.of);
+            let mut slots = vec![];
+            for argument in &unknown.of {
+                let symbol = match argument.variable {
+                    Variable::Coordinate(c) => names.coordinates[c],
+                    Variable::State(state) => {
+                        let value = names.graph.value(names.states[state]);
+                        names.argument(&argument.axis.name, state, value)
+                    }
+                };
+                slots.push(names.graph.leaf(symbol));
+            }
+            let function = names.bind_function_of(&unknown.name, slots);
             names.functions.push(function);
         }
         Ok(names)
@@ -47,17 +76,22 @@ impl Names {
         Ok(names)
     }
 
-    /// The same with each unknown function replaced by a formula of its coordinates, in their order.
+    /// The same with each unknown function replaced by a formula of its arguments, in their order.
     pub(crate) fn with_functions<'a>(
         problem: &Problem,
         formulas: impl IntoIterator<Item = &'a Formula>,
     ) -> Result<Names> {
         let mut names = Names::without_unknowns(problem);
-        let values = formulas.into_iter().map(|formula| names.lower(formula)).collect::<Result<Vec<_>>>()?;
+        let mut values = vec![];
+        for (unknown, formula) in problem.functions.iter().zip(formulas) {
+            let arguments = names.arguments(unknown);
+            let value = names.lower_within(unknown, &arguments, formula)?;
+            values.push((arguments, value));
+        }
         names.bind_scalars(problem);
         names.bind_inputs(problem)?;
-        for (unknown, value) in problem.functions.iter().zip(values) {
-            names.scope.bind(&unknown.name, value);
+        for (unknown, (arguments, value)) in problem.functions.iter().zip(values) {
+            names.bind_value(unknown, &arguments, value);
         }
         Ok(names)
     }
@@ -112,10 +146,56 @@ impl Names {
             functions: Vec::new(),
             inputs: Vec::new(),
             scope,
+            states: Vec::new(),
+            arguments: BTreeMap::new(),
+            waiting: Vec::new(),
         }
     }
 
-    /// A formula as an expression, inputs replaced by their values; errors point into its text.
+    /// Symbols of a function's arguments, by itself: its coordinates, or a new one in place of its state.
+    pub(crate) fn arguments(&mut self, unknown: &UnknownFunction) -> Vec<Symbol> {
+        let symbol = |argument: &Argument| match argument.variable {
+            Variable::Coordinate(c) => self.coordinates[c],
+            Variable::State(_) => self.graph.symbol(&argument.axis.name),
+        };
+        unknown.of.iter().map(symbol).collect()
+    }
+
+    /// A formula that is about a function's own arguments, as an expression of their symbols.
+    pub(crate) fn lower_within(
+        &mut self,
+        unknown: &UnknownFunction,
+        arguments: &[Symbol],
+        formula: &Formula,
+    ) -> Result<Expr> {
+        let outside = self.scope.clone();
+        for (argument, &symbol) in unknown.of.iter().zip(arguments) {
+            let leaf = self.graph.leaf(symbol);
+            self.scope.bind(&argument.axis.name, leaf);
+        }
+        let value = self.lower(formula);
+        self.scope = outside;
+        value
+    }
+
+    /// Binds a function to an expression of the symbols of its arguments; one of a state once that is
+    /// bound.
+    pub(crate) fn bind_value(&mut self, unknown: &UnknownFunction, arguments: &[Symbol], value: Expr) {
+        match unknown.state() {
+            None => self.scope.bind(&unknown.name, value),
+            Some(state) => {
+                let (name, symbol) = (unknown.name.clone(), arguments[0]);
+                self.waiting.push(Waiting { name, state, symbol, value });
+            }
+        }
+    }
+
+    /// The symbol that stands for a state with this value.
+    fn argument(&mut self, name: &str, state: usize, value: Expr) -> Symbol {
+        *self.arguments.entry(state).or_insert_with(|| self.graph.define(name, value))
+    }
+
+    /// A formula as an expression, inputs and states replaced by their values; errors point into its text.
     pub fn lower(&mut self, formula: &Formula) -> Result<Expr> {
         let expression = self.lower_with_inputs(formula)?;
         Ok(self.without_inputs(expression))
@@ -127,20 +207,26 @@ impl Names {
         lower(&formula.ast, &mut self.graph, &self.scope).map_err(|e| formula.error(e))
     }
 
-    /// An expression with inputs replaced by their values.
+    /// An expression with inputs, and states that functions depend on, replaced by their values.
     pub fn without_inputs(&mut self, expression: Expr) -> Expr {
-        if self.inputs.is_empty() { expression } else { self.graph.expand_definitions(expression) }
+        let nothing = self.inputs.is_empty() && self.arguments.is_empty();
+        if nothing { expression } else { self.graph.expand_definitions(expression) }
     }
 
     /// Binds `name` to an opaque function of the coordinates and, after these, of the departures of inputs
     /// from their values. So `u_x`, a total derivative, is the leaf of its first slot, and `u_phi` that of
     /// its last.
     pub fn bind_opaque(&mut self, name: &str) -> Function {
+        let slots = self.opaque_slots();
+        self.bind_function_of(name, slots)
+    }
+
+    fn opaque_slots(&mut self) -> Vec<Expr> {
         let mut slots: Vec<Expr> = self.coordinates.iter().map(|&symbol| self.graph.leaf(symbol)).collect();
         for input in self.inputs.clone() {
             slots.push(self.departure(input));
         }
-        self.bind_function_of(name, slots)
+        slots
     }
 
     /// Whether a derivative of what [`Names::bind_opaque`] bound is one by an input.
@@ -163,12 +249,6 @@ impl Names {
         graph.leaf(departure)
     }
 
-    /// Binds `name` to an opaque function of some coordinates.
-    fn bind_function(&mut self, name: &str, of: &[usize]) -> Function {
-        let slots = of.iter().map(|&c| self.graph.leaf(self.coordinates[c])).collect();
-        self.bind_function_of(name, slots)
-    }
-
     fn bind_function_of(&mut self, name: &str, inputs: Vec<Expr>) -> Function {
         let function = self.graph.function(name, inputs);
         let value = self.graph.value(function);
@@ -179,7 +259,39 @@ impl Names {
     /// Binds each state to an opaque function, so that `u_xx` is a leaf: what a solver that knows nothing
     /// of networks needs.
     pub fn bind_states_opaque(&mut self, problem: &Problem) -> Vec<Function> {
-        problem.states.iter().map(|state| self.bind_opaque(&state.name)).collect()
+        self.make_states(problem);
+        let states = self.states.clone();
+        let values: Vec<Expr> = states.iter().map(|&state| self.graph.value(state)).collect();
+        self.bind_states(problem, &values);
+        states
+    }
+
+    /// Makes an opaque function of each state, without a name in formulas yet.
+    fn make_states(&mut self, problem: &Problem) {
+        for state in &problem.states[self.states.len()..] {
+            let slots = self.opaque_slots();
+            self.states.push(self.graph.function(&state.name, slots));
+        }
+    }
+
+    /// Binds each state to what stands for it, and then the functions of states.
+    pub fn bind_states(&mut self, problem: &Problem, values: &[Expr]) {
+        for (number, (state, &value)) in problem.states.iter().zip(values).enumerate() {
+            let is_argument = problem.functions.iter().any(|function| function.state() == Some(number));
+            if !is_argument {
+                self.scope.bind(&state.name, value);
+                continue;
+            }
+            let symbol = self.argument(&state.name, number, value);
+            let leaf = self.graph.leaf(symbol);
+            self.scope.bind(&state.name, leaf);
+            self.scope.variable(&state.name, symbol);
+        }
+        for Waiting { name, state, symbol, value } in std::mem::take(&mut self.waiting) {
+            let argument = self.graph.leaf(self.arguments[&state]);
+            let value = self.graph.substitute(value, &BTreeMap::from([(Leaf::Symbol(symbol), argument)]));
+            self.scope.bind(&name, value);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! From the tree of a problem file to a [`Problem`].
 
+use super::argument::Variables;
 use super::data::{DataFile, read_table};
 use super::function::{is_function, read_function};
 use super::input::{read_input, refuse_unknown_places};
 use super::model::{
-    Constant, Coordinate, Data, Equation, Formula, Observation, Problem, Recipe, State, Transform, Unknown,
-    UnknownFunction,
+    Constant, Coordinate, Data, Equation, Formula, GradientMode, Observation, Problem, Recipe, State,
+    Transform, Unknown, UnknownFunction,
 };
 use super::names::NET;
 use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
@@ -37,13 +38,19 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let top = Reader::new(&tree, "", &top_origin, &constants, TOP_KEYS)?;
     let name = string(top.require("name", "\"my-problem\"")?, "name")?.to_string();
     let about = top.string("about")?.unwrap_or_default();
-    let (network, training) = settings::read(&mut tree, &constants)?;
+    let (network, mut training) = settings::read(&mut tree, &constants)?;
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
-    let (unknowns, functions) = read_unknowns(&tree, &coordinates, &constants, training.recipe, folder)?;
-    let inputs = read_each(&tree, "input", read_input)?;
     let states = read_each(&tree, "state", read_state)?;
+    let state_names: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
+    let variables = Variables { coordinates: &coordinates, states: &state_names };
+    let (unknowns, functions) = read_unknowns(&tree, variables, &constants, training.recipe, folder)?;
+    let of_state = functions.iter().any(|function| function.state().is_some());
+    if of_state && settings::sub_table(&tree, "train", "gradient")?.is_none() {
+        training.gradient = GradientMode::Exact;
+    }
+    let inputs = read_each(&tree, "input", read_input)?;
 
     let room = Room {
         coordinates: &coordinates,
@@ -119,7 +126,7 @@ fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordina
 /// Numbers and functions, the latter told by `of`.
 fn read_unknowns(
     tree: &Table,
-    coordinates: &[Coordinate],
+    variables: Variables<'_>,
     constants: &[Constant],
     recipe: Recipe,
     folder: &Path,
@@ -131,7 +138,7 @@ fn read_unknowns(
     for entry in &table(node, "unknown")?.entries {
         let path = join("unknown", &entry.key);
         if is_function(entry) {
-            functions.push(read_function(&path, entry, coordinates, constants, recipe, folder)?);
+            functions.push(read_function(&path, entry, variables, constants, recipe, folder)?);
         } else {
             numbers.push(read_unknown(&path, entry, constants)?);
         }
@@ -162,12 +169,12 @@ fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
     let Value::Table(table) = &entry.node.value else {
         return Ok(());
     };
-    let of_functions = ["form", "regularise", "grid", "network", "threshold"];
+    let of_functions = ["range", "form", "regularise", "grid", "network", "threshold"];
     match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
         None => Ok(()),
         Some(found) => {
             let message = format!("`{}` belongs to an unknown function", found.key);
-            let help = "say which coordinates it depends on: `of = [\"x\"]`";
+            let help = "say which coordinates or which state it depends on: `of = [\"x\"]`";
             Err(Diagnostic::new(message, found.key_origin.clone()).help(help).into())
         }
     }

@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// What known functions of one unknown function are read with.
 pub(super) struct KnownReader<'a> {
-    /// The coordinates that the unknown function depends on.
-    pub(super) coordinates: Vec<&'a Coordinate>,
+    /// What the unknown function depends on.
+    pub(super) axes: Vec<Coordinate>,
     /// Files are found relative to this.
     pub(super) folder: &'a Path,
 }
@@ -57,11 +57,10 @@ impl KnownReader<'_> {
 
     fn file(&self, node: &Node) -> Result<KnownFunction> {
         let name = string(node, "file")?;
-        let coordinates: Vec<Coordinate> = self.coordinates.iter().copied().cloned().collect();
         let (folder, origin) = (self.folder, &node.origin);
-        let file = DataFile { name, folder, origin, coordinates: &coordinates, held: &[] };
+        let file = DataFile { name, folder, origin, coordinates: &self.axes, held: &[] };
         let table = read_table(&file)?;
-        let grid = GridValues::from_table(&self.coordinates, &table).map_err(|why| {
+        let grid = GridValues::from_table(&self.axes, &table).map_err(|why| {
             Diagnostic::new(format!("{name} has no values on a grid: {why}"), origin.clone())
                 .help("give every combination of the nodes along the coordinates once")
         })?;

@@ -65,7 +65,8 @@ pub(super) fn read(tree: &mut Table, constants: &[Constant]) -> Result<(NetworkC
     Ok((network, training))
 }
 
-fn sub_table<'a>(tree: &'a Table, name: &str, sub: &str) -> Result<Option<&'a Node>> {
+/// A key of a top-level table, if it is stated.
+pub(super) fn sub_table<'a>(tree: &'a Table, name: &str, sub: &str) -> Result<Option<&'a Node>> {
     match tree.get(name) {
         Some(node) => Ok(table(node, name)?.get(sub)),
         None => Ok(None),

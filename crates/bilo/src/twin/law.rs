@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Option<usize>)>> {
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
-    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() {
+    let of_state = parts.problem.functions.iter().any(|function| function.state().is_some());
+    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || of_state {
         return Ok(None);
     }
     let found = match candidate(parts) {

@@ -28,7 +28,7 @@ impl Profile {
         problem.functions.iter().map(known).collect()
     }
 
-    /// Its values at points, given by one column per coordinate of the function.
+    /// Its values at points, given by one column per argument of the function.
     pub(super) fn sample(&self, lattice: &Lattice, columns: &[&[f64]]) -> Vec<f64> {
         match self {
             Profile::Nodal(values) => lattice.sample(values, columns),

@@ -32,7 +32,7 @@ impl TwinSolution<'_> {
         let tangents = self.tangents()?;
         let mut evaluated = self.evaluate(formula, columns)?;
         let values = evaluated.scratch.output(&evaluated.tape, 0).to_vec();
-        let mut slopes = vec![vec![0.0; values.len()]; self.eta.len()];
+        let mut slopes = vec![vec![0.0; values.len()]; self.twin.names.eta.len()];
         for (leaf, by_leaf) in evaluated.pull_back(Input::Uniform(1.0)) {
             for (j, slope) in slopes.iter_mut().enumerate() {
                 match leaf {
@@ -59,7 +59,8 @@ impl TwinSolution<'_> {
     /// If the solution is that of a stated truth rather than of values on grids.
     pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
         let mut evaluated = self.evaluate(formula, columns)?;
-        let mut explicit = self.no_slopes();
+        let mut gradient = self.no_slopes();
+        let mut by_parameters = vec![0.0; self.parameters.len()];
         let mut by_states = vec![];
         for (leaf, by_leaf) in evaluated.pull_back(Input::Column(weights)) {
             match leaf {
@@ -68,18 +69,25 @@ impl TwinSolution<'_> {
                     None => {
                         let unknown = self.twin.unknown_function(*function);
                         let lattice = &self.twin.lattices[unknown];
-                        lattice.scatter(&mut explicit.functions[unknown], &lattice.select(columns), by_leaf);
+                        lattice.scatter(&mut gradient.functions[unknown], &lattice.select(columns), by_leaf);
                     }
                 },
                 Leaf::Symbol(symbol) => {
-                    if let Some(j) = self.twin.names.eta.iter().position(|eta| eta == symbol) {
-                        explicit.eta[j] += by_leaf.iter().sum::<f64>();
+                    if let Some(j) = self.twin.parameters.iter().position(|parameter| parameter == symbol) {
+                        by_parameters[j] += by_leaf.iter().sum::<f64>();
                     }
                 }
             }
         }
-        self.through_states(&by_states, columns, &mut explicit)?;
-        Ok(explicit)
+        add(&mut by_parameters, &self.through_states(&by_states, columns, &mut gradient)?);
+        let (by_eta, mut rest) = by_parameters.split_at(gradient.eta.len());
+        add(&mut gradient.eta, by_eta);
+        for (by_values, &count) in gradient.functions.iter_mut().zip(&self.twin.nodal) {
+            let (own, others) = rest.split_at(count);
+            add(by_values, own);
+            rest = others;
+        }
+        Ok(gradient)
     }
 
     /// Zero for everything unknown.
@@ -88,16 +96,18 @@ impl TwinSolution<'_> {
             Profile::Nodal(values) => vec![0.0; values.len()],
             Profile::Known(_) => panic!("what is stated has no values to differentiate by"),
         };
-        Theta { eta: vec![0.0; self.eta.len()], functions: self.profiles.iter().map(zeros).collect() }
+        let functions = self.profiles.iter().map(zeros).collect();
+        Theta { eta: vec![0.0; self.twin.names.eta.len()], functions }
     }
 
-    /// One adjoint solve, loaded with weights on derivatives of states at points; what it gives is added.
+    /// One adjoint solve, loaded with weights on derivatives of states at points: returns the derivatives by
+    /// the parameters and adds those by functions of coordinates.
     fn through_states(
         &self,
         by_states: &[(usize, MultiIndex, Vec<f64>)],
         columns: &[Vec<f64>],
         gradient: &mut Theta,
-    ) -> std::result::Result<(), TwinError> {
+    ) -> std::result::Result<Vec<f64>, TwinError> {
         match (&self.twin.engine, &self.solved) {
             (Engine::Central(solver), Solved::Central(solution)) => {
                 let mut load = solution.load();
@@ -106,26 +116,25 @@ impl TwinSolution<'_> {
                     solution.scatter(&mut load, *state, &orders, &points, weights);
                 }
                 let found = solver.adjoint(solution, &load)?;
-                add(&mut gradient.eta, &found.parameters);
-                for (number, by_nodes) in found.coefficients.iter().enumerate() {
-                    let nodes = self.twin.solver_nodes(solver, number, &self.eta)?;
-                    self.pull_back_profile(gradient, number, &nodes, by_nodes);
+                for (coefficient, by_nodes) in found.coefficients.iter().enumerate() {
+                    let nodes = self.twin.solver_nodes(solver, coefficient, &self.parameters)?;
+                    self.pull_back_profile(gradient, self.twin.coefficients[coefficient], &nodes, by_nodes);
                 }
+                Ok(found.parameters)
             }
             (Engine::Godunov(godunov, start), Solved::Godunov(run)) => {
                 let weights = by_states.iter().map(|(_, _, weights)| weights);
                 let places = weights.flat_map(|weights| self.twin.axes.plane(columns).zip(weights));
                 let places: Vec<_> = places.map(|((x, t), &weight)| (x, t, weight)).collect();
                 let found = run.adjoint(&run.evolution.scatter(&places))?;
-                add(&mut gradient.eta, &found.parameters);
                 if let Some(function) = *start {
                     let nodes = [self.twin.cell_nodes(godunov)];
                     self.pull_back_profile(gradient, function, &nodes, &found.initial);
                 }
+                Ok(found.parameters)
             }
             _ => unreachable!("solved by its own engine"),
         }
-        Ok(())
     }
 
     /// From derivatives by an unknown function at the solver's nodes to those at the nodes of its grid.
@@ -161,10 +170,11 @@ impl TwinSolution<'_> {
                 Ok(Tangents::Central(solver.tangent(solution)?))
             }
             (_, Solved::Godunov(run)) => {
-                let unit = |j: usize| (0..self.eta.len()).map(|i| f64::from(i == j)).collect();
+                let count = self.parameters.len();
+                let unit = |j: usize| (0..count).map(|i| f64::from(i == j)).collect();
                 let still = vec![0.0; run.inputs().initial.len()];
                 let along = |j: usize| run.tangent(&Inputs { parameters: unit(j), initial: still.clone() });
-                let tangents: std::result::Result<_, _> = (0..self.eta.len()).map(along).collect();
+                let tangents: std::result::Result<_, _> = (0..count).map(along).collect();
                 Ok(Tangents::Godunov(tangents?))
             }
             (Engine::Godunov(..), Solved::Central(_)) => unreachable!("solved by its own engine"),

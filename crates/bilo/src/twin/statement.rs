@@ -1,11 +1,12 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
 use super::interface::JumpCondition;
+use super::of_state::{self, Content};
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::problem::{Coordinate, Equation, Names, Problem, State};
-use bilo_expr::{Expr, Function, Leaf, MultiIndex};
+use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_solve::{Axis, Boundary, End, Side, Statement};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub(super) struct Parts<'a> {
     pub(super) names: Names,
     /// The states as functions of the graph: of the coordinates and of the departures of inputs.
     pub(super) states: Vec<Function>,
+    /// The parameters of each unknown function: the values at its nodes if it is one of a state.
+    pub(super) nodal: Vec<Vec<Symbol>>,
     pub(super) boundary: Vec<Boundary>,
     pub(super) initial: Vec<Option<Expr>>,
     pub(super) interior: Vec<(&'a Equation, Expr)>,
@@ -26,14 +29,16 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.
-    pub(super) fn read(problem: &'a Problem, axes: &'a Axes) -> Result<Self> {
+    pub(super) fn read(problem: &'a Problem, axes: &'a Axes, content: Content) -> Result<Self> {
         let mut names = Names::new(problem)?;
+        let nodal = of_state::bind(problem, &mut names, content)?;
         let states = names.bind_states_opaque(problem);
         let mut parts = Parts {
             problem,
             axes,
             names,
             states,
+            nodal,
             boundary: vec![],
             initial: vec![None; problem.states.len()],
             interior: vec![],
@@ -46,6 +51,17 @@ impl<'a> Parts<'a> {
             parts.read_equation(equation)?;
         }
         Ok(parts)
+    }
+
+    /// All scalars that the equations are solved for: the variables eta, then those of functions of states.
+    pub(super) fn parameters(&self) -> Vec<Symbol> {
+        self.names.eta.iter().chain(self.nodal.iter().flatten()).copied().collect()
+    }
+
+    /// The unknown functions of coordinates, by number: coefficients of the equations.
+    pub(super) fn coefficients(&self) -> Vec<usize> {
+        let functions = &self.problem.functions;
+        (0..functions.len()).filter(|&number| functions[number].state().is_none()).collect()
     }
 
     pub(super) fn coordinate(&self, number: usize) -> &'a Coordinate {
@@ -216,8 +232,12 @@ impl<'a> Parts<'a> {
             space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
             time: self.axes.time.map(|time| self.axis(time)),
             states,
-            coefficients: self.names.functions.clone(),
-            parameters: self.names.eta.clone(),
+            coefficients: self
+                .coefficients()
+                .into_iter()
+                .map(|number| self.names.functions[number])
+                .collect(),
+            parameters: self.parameters(),
             initial,
             interior,
             boundary,
