@@ -29,6 +29,8 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "two-species",
     "poisson-variable",
     "heat-initial",
+    "burgers-initial",
+    "burgers-initial-2",
     "reaction-coefficient",
     "reaction-coefficient-8",
     "darcy",

@@ -52,6 +52,7 @@ fn train(training: &Training) -> String {
     }
     lines.extend([
         format!("optimiser = {}", word(&training.optimiser)),
+        format!("theta-optimiser = {}", word(&training.theta_optimiser)),
         format!("schedule = {}", word(&training.schedule)),
         format!("pretrain-steps = {}", training.pretrain_steps),
         format!("train-steps = {}", training.train_steps),

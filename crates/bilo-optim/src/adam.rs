@@ -1,6 +1,6 @@
 //! Adam with amsgrad (Kingma & Ba 2015; Reddi, Kale & Kumar 2018), in PyTorch's arithmetic.
 
-use crate::{Objective, Optimizer, Step};
+use crate::GradientMethod;
 
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
@@ -15,7 +15,6 @@ pub struct Adam {
     mean: Vec<f64>,
     square: Vec<f64>,
     largest_square: Vec<f64>,
-    gradient: Vec<f64>,
 }
 
 impl Adam {
@@ -28,13 +27,13 @@ impl Adam {
             steps: 0,
             mean: zeros.clone(),
             square: zeros.clone(),
-            largest_square: zeros.clone(),
-            gradient: zeros,
+            largest_square: zeros,
         }
     }
+}
 
-    /// Moves x against a gradient that the caller has.
-    pub fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
+impl GradientMethod for Adam {
+    fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
         self.steps += 1;
         let correction1 = 1.0 - BETA1.powi(self.steps);
         let correction2 = (1.0 - BETA2.powi(self.steps)).sqrt();
@@ -47,27 +46,16 @@ impl Adam {
             *x -= self.factor * rate / correction1 * *mean / (largest.sqrt() / correction2 + EPSILON);
         }
     }
-}
-
-impl Optimizer for Adam {
-    fn step(&mut self, x: &mut [f64], objective: &mut Objective<'_>) -> Step {
-        let mut gradient = std::mem::take(&mut self.gradient);
-        let value = objective(x, &mut gradient);
-        self.step_along(x, &gradient);
-        self.gradient = gradient;
-        Step { value, progress: true }
-    }
 
     fn scale_rate(&mut self, factor: f64) {
         self.factor = factor;
     }
-
-    fn objective_changed(&mut self) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Optimizer;
 
     /// x after 1, 2, 10 and 200 steps of `torch.optim.Adam([x], lr=0.1, amsgrad=True)` in float64 on
     /// f(x) = (x0 - 1)^4 + 0.5 (x1 + 2)^2 + x0 x1 from (3, 0.5); PyTorch's own numbers.

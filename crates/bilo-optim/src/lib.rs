@@ -38,6 +38,30 @@ pub struct Step {
     pub progress: bool,
 }
 
+/// An optimiser that needs a gradient at each point and nothing else.
+pub trait GradientMethod {
+    /// Moves x against the gradient there.
+    fn step_along(&mut self, x: &mut [f64], gradient: &[f64]);
+
+    /// Multiplies the step size from now on.
+    fn scale_rate(&mut self, factor: f64);
+}
+
+impl<M: GradientMethod> Optimizer for M {
+    fn step(&mut self, x: &mut [f64], objective: &mut Objective<'_>) -> Step {
+        let mut gradient = vec![0.0; x.len()];
+        let value = objective(x, &mut gradient);
+        self.step_along(x, &gradient);
+        Step { value, progress: true }
+    }
+
+    fn scale_rate(&mut self, factor: f64) {
+        GradientMethod::scale_rate(self, factor);
+    }
+
+    fn objective_changed(&mut self) {}
+}
+
 /// Something that moves a point downhill.
 pub trait Optimizer {
     /// One step.

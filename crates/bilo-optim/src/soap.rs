@@ -5,7 +5,7 @@
 //! eigenvectors Q_L, Q_R of their running means the entries of Q_Lᵀ G Q_R are nearly uncorrelated, so that Adam's
 //! scaling of single entries comes near to a Newton step.
 
-use crate::{Objective, Optimizer, Step};
+use crate::GradientMethod;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
@@ -27,7 +27,6 @@ pub struct Soap {
     factor: f64,
     steps: usize,
     blocks: Vec<Block>,
-    gradient: Vec<f64>,
 }
 
 /// A matrix of variables, stored by columns or by rows as the caller likes: the algorithm is the same for
@@ -58,11 +57,12 @@ impl Soap {
     /// run of neighbours, number of runs).
     pub fn new(rates: Vec<f64>, shapes: &[(usize, usize)]) -> Self {
         let blocks = shapes.iter().map(|&(rows, columns)| Block::new(rows, columns)).collect();
-        Self { gradient: vec![0.0; rates.len()], rates, factor: 1.0, steps: 0, blocks }
+        Self { rates, factor: 1.0, steps: 0, blocks }
     }
+}
 
-    /// Moves x against a gradient that the caller has.
-    pub fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
+impl GradientMethod for Soap {
+    fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
         self.steps += 1;
         let corrections = (1.0 - BETA1.powi(self.steps as i32), 1.0 - BETA2.powi(self.steps as i32));
         let turn = self.steps % TURN_EVERY == 1;
@@ -80,6 +80,10 @@ impl Soap {
             faer::zip!(x, rates, &direction)
                 .for_each(|faer::unzip!(x, rate, direction)| *x -= factor * rate * direction);
         }
+    }
+
+    fn scale_rate(&mut self, factor: f64) {
+        self.factor = factor;
     }
 }
 
@@ -173,18 +177,86 @@ fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     c
 }
 
-impl Optimizer for Soap {
-    fn step(&mut self, x: &mut [f64], objective: &mut Objective<'_>) -> Step {
-        let mut gradient = std::mem::take(&mut self.gradient);
-        let value = objective(x, &mut gradient);
-        self.step_along(x, &gradient);
-        self.gradient = gradient;
-        Step { value, progress: true }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// f = Σ |A_i X B_i|² for matrices with condition numbers that Adam cannot see, because their axes lie
+    /// askew; the minimum is zero.
+    fn askew(x: &[f64], gradient: &mut [f64]) -> f64 {
+        let (a, b) = (stretched(4, 30.0), stretched(3, 30.0));
+        let x = MatRef::from_column_major_slice(x, 4, 3);
+        let image = product(product(a.as_ref(), x).as_ref(), b.as_ref());
+        let back = product(product(a.transpose(), image.as_ref()).as_ref(), b.transpose());
+        for column in 0..3 {
+            (0..4).for_each(|row| gradient[row + 4 * column] = 2.0 * back[(row, column)]);
+        }
+        image.squared_norm_l2()
     }
 
-    fn scale_rate(&mut self, factor: f64) {
-        self.factor = factor;
+    /// 1 + (stretch - 1) v vᵀ with v along the diagonal.
+    fn stretched(size: usize, stretch: f64) -> Mat<f64> {
+        let part = (stretch - 1.0) / size as f64;
+        Mat::from_fn(size, size, |i, j| part + if i == j { 1.0 } else { 0.0 })
     }
 
-    fn objective_changed(&mut self) {}
+    fn descend(method: &mut dyn GradientMethod, steps: usize) -> f64 {
+        let mut x: Vec<f64> = (0..12).map(|i| (1.0 + f64::from(i)).sin()).collect();
+        let mut gradient = vec![0.0; 12];
+        for _ in 0..steps {
+            askew(&x, &mut gradient);
+            method.step_along(&mut x, &gradient);
+        }
+        askew(&x, &mut gradient)
+    }
+
+    /// In the eigenbasis the problem has axes of its own, so each entry goes its way at full rate.
+    #[test]
+    fn finds_the_axes_of_a_matrix_problem_that_adam_does_not() {
+        let soap = descend(&mut Soap::new(vec![1e-2; 12], &[(4, 3)]), 600);
+        let adam = descend(&mut crate::Adam::new(vec![1e-2; 12]), 600);
+        assert!(soap < 1e-2 * adam, "{soap:e} {adam:e}");
+    }
+
+    /// The same numbers as a transcription of algorithm 3 of the paper in numpy, with this warm-up.
+    #[test]
+    fn agrees_with_the_published_algorithm() {
+        let mut x: Vec<f64> = (0..4).map(|i| f64::from(i).cos()).collect();
+        let mut soap = Soap::new(vec![0.1; 4], &[(2, 2)]);
+        for _ in 0..25 {
+            let gradient: Vec<f64> = (0..4).map(|i| 4.0 * x[i].powi(3) + x[(i + 1) % 4]).collect();
+            soap.step_along(&mut x, &gradient);
+        }
+        for (x, expected) in x.iter().zip(EXPECTED) {
+            assert!((x - expected).abs() < 1e-9, "{x} {expected}");
+        }
+    }
+
+    const EXPECTED: [f64; 4] =
+        [0.7172964637368145, 0.5658396544515798, -0.2965700308831805, -0.6734606831330879];
+
+    /// Weights that nothing depends on stay where they are.
+    #[test]
+    fn a_gradient_of_zero_moves_nothing() {
+        let mut x = [1.0, 2.0, 3.0, 4.0];
+        let mut soap = Soap::new(vec![0.1; 4], &[(2, 2)]);
+        (0..30).for_each(|_| soap.step_along(&mut x, &[0.0; 4]));
+        assert_eq!(x, [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    /// A variable of rate 2 r moves as x = 2 y does when y has the rate r.
+    #[test]
+    fn rates_are_units_of_the_variables() {
+        let mut soap = Soap::new(vec![2e-2, 1e-2], &[(2, 1)]);
+        let mut same = Soap::new(vec![1e-2, 1e-2], &[(2, 1)]);
+        let (mut x, mut y) = ([2.0, 1.0], [1.0, 1.0]);
+        for _ in 0..50 {
+            let slope = |x: &[f64; 2]| [2.0 * x[0] + x[1], 4.0 * x[1] + x[0]];
+            let by_x = slope(&x);
+            soap.step_along(&mut x, &by_x);
+            let by_x = slope(&[2.0 * y[0], y[1]]);
+            same.step_along(&mut y, &[2.0 * by_x[0], by_x[1]]);
+        }
+        assert!((x[0] - 2.0 * y[0]).abs() < 1e-12 && (x[1] - y[1]).abs() < 1e-12, "{x:?} {y:?}");
+    }
 }

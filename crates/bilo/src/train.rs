@@ -5,10 +5,10 @@ use crate::level::{Fit, Lower, Upper, UpperLoss};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::WeightShapes;
 use crate::outcome::Stop;
-use crate::problem::{Levels, Problem, Schedule, Training, WeightOptimiser};
+use crate::problem::{Levels, Problem, Schedule, ThetaOptimiser, Training, WeightOptimiser};
 use crate::settle::Settling;
 use bilo_jet::Device;
-use bilo_optim::{Adam, Lbfgs, Optimizer, Soap, Step};
+use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
 use std::time::Instant;
 
 /// What training moves: the weights W, the weights V of unknown functions, and the variables eta of the
@@ -124,7 +124,7 @@ impl Trainer<'_> {
         &mut self,
         point: &mut Point,
         lower: &mut dyn Optimizer,
-        upper: &mut dyn Optimizer,
+        upper: &mut dyn GradientMethod,
     ) -> Vec<f64> {
         let loss = self.upper.loss(self.device, &point.weights, &point.eta);
         let mut terms = vec![];
@@ -153,7 +153,7 @@ impl Trainer<'_> {
         &mut self,
         point: &mut Point,
         lower: &mut dyn Optimizer,
-        upper: &mut dyn Optimizer,
+        upper: &mut dyn GradientMethod,
         tolerance: f64,
         max_lower: usize,
     ) -> Vec<f64> {
@@ -175,15 +175,12 @@ impl Trainer<'_> {
     }
 
     /// One step of the upper level, over eta and V.
-    fn upper_step(&self, point: &mut Point, upper: &mut dyn Optimizer, loss: &UpperLoss) {
+    fn upper_step(&self, point: &mut Point, upper: &mut dyn GradientMethod, loss: &UpperLoss) {
         let functions = self.function_weights();
         let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
         let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
         let by_moved = [&loss.by_eta[..], by_functions].concat();
-        upper.step(&mut moved, &mut |_, gradient| {
-            gradient.copy_from_slice(&by_moved);
-            f64::NAN
-        });
+        upper.step_along(&mut moved, &by_moved);
         let (eta, by_weights) = moved.split_at(point.eta.len());
         point.eta.copy_from_slice(eta);
         for (eta, unknown) in point.eta.iter_mut().zip(&self.problem.unknowns) {
@@ -311,13 +308,13 @@ impl Trainer<'_> {
     }
 
     /// The optimiser of eta and V.
-    fn upper_optimiser(&self, variables: usize) -> Box<dyn Optimizer> {
+    fn upper_optimiser(&self, variables: usize) -> Box<dyn GradientMethod> {
         let rates = self.upper_rates.to_vec();
-        match self.settings().optimiser {
-            WeightOptimiser::Soap => {
+        match self.settings().theta_optimiser {
+            ThetaOptimiser::Adam => Box::new(Adam::new(rates)),
+            ThetaOptimiser::Soap => {
                 Box::new(Soap::new(rates, &[&[(variables, 1)], &self.shapes.functions[..]].concat()))
             }
-            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => Box::new(Adam::new(rates)),
         }
     }
 

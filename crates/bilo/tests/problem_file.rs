@@ -324,7 +324,7 @@ fn every_setting_of_network_and_training_is_read() {
     let train = "[train]\nrecipe = \"paper\"\nprecision = \"f64\"\noptimiser = \"lbfgs\"\nschedule = \"cosine\"\n\
         pretrain-steps = 1\ntrain-steps = 2\nrate = 3\ntheta-rate = 4\nrgrad-weight = 5\npretrain-on-solution = false\n\
         settle-tolerance = 6\nsettle-steps = 7\ntime-limit = 8\nrecord-every = 9\nlevels = \"alternating\"\n\
-        max-lower-steps = 10\nlower-tolerance = 11\n";
+        max-lower-steps = 10\nlower-tolerance = 11\ntheta-optimiser = \"soap\"\n";
     let (start, rest) = FRONT.split_once("[network]").expect("settings");
     let (_, end) = rest.split_once("[classical]").expect("settings");
     let problem = read(&format!("{start}{network}{train}[classical]{end}"));
@@ -336,6 +336,7 @@ fn every_setting_of_network_and_training_is_read() {
         precision: bilo_jet::Precision::F64,
         levels: Levels::Alternating { tolerance: 11.0, max_lower: 10 },
         optimiser: bilo::problem::WeightOptimiser::Lbfgs,
+        theta_optimiser: bilo::problem::ThetaOptimiser::Soap,
         schedule: Schedule::Cosine,
         pretrain_steps: 1,
         train_steps: 2,

@@ -374,6 +374,16 @@ pub enum WeightOptimiser {
     Lbfgs,
 }
 
+/// Optimiser of the unknowns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThetaOptimiser {
+    /// Adam with amsgrad.
+    Adam,
+    /// Adam in the eigenbasis of the gradients' covariance, for all scalars and coefficients together and for
+    /// each matrix of weights.
+    Soap,
+}
+
 /// All settings of a training run, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
@@ -385,6 +395,8 @@ pub struct Training {
     pub levels: Levels,
     /// Optimiser of the weights.
     pub optimiser: WeightOptimiser,
+    /// Optimiser of the unknowns.
+    pub theta_optimiser: ThetaOptimiser,
     /// How learning rates change.
     pub schedule: Schedule,
     /// Steps of pre-training at the guess.

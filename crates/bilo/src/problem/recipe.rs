@@ -1,6 +1,8 @@
 //! The defaults of each recipe.
 
-use super::model::{GradientMode, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser};
+use super::model::{
+    GradientMode, Levels, NetworkChoice, Recipe, Schedule, ThetaOptimiser, Training, WeightOptimiser,
+};
 use bilo_jet::{Activation, Precision};
 
 impl Recipe {
@@ -40,6 +42,7 @@ fn paper() -> (NetworkChoice, Training) {
         precision: Precision::F32,
         levels: Levels::Simultaneous,
         optimiser: WeightOptimiser::Adam,
+        theta_optimiser: ThetaOptimiser::Adam,
         schedule: Schedule::Constant,
         pretrain_steps: 10_000,
         train_steps: 50_000,
@@ -63,6 +66,7 @@ fn fast() -> (NetworkChoice, Training) {
     let network = NetworkChoice { width: 48, residual: true, ..network };
     let training = Training {
         recipe: Recipe::Fast,
+        optimiser: WeightOptimiser::Soap,
         schedule: Schedule::Cosine,
         pretrain_steps: 1000,
         train_steps: 4000,

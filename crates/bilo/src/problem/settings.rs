@@ -1,7 +1,8 @@
 //! The tables `[network]` and `[train]`.
 
 use super::model::{
-    Constant, GradientMode, Levels, NetworkChoice, Recipe, Schedule, Training, WeightOptimiser,
+    Constant, GradientMode, Levels, NetworkChoice, Recipe, Schedule, ThetaOptimiser, Training,
+    WeightOptimiser,
 };
 use super::reader::{Reader, choice, table};
 use super::tree::{Node, Table};
@@ -16,6 +17,7 @@ const TRAIN_KEYS: &[&str] = &[
     "lower-tolerance",
     "max-lower-steps",
     "optimiser",
+    "theta-optimiser",
     "schedule",
     "pretrain-steps",
     "train-steps",
@@ -112,12 +114,14 @@ fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
     let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
     let optimisers =
         [("adam", WeightOptimiser::Adam), ("soap", WeightOptimiser::Soap), ("lbfgs", WeightOptimiser::Lbfgs)];
+    let theta_optimisers = [("adam", ThetaOptimiser::Adam), ("soap", ThetaOptimiser::Soap)];
     let schedules = [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
     let gradients = [GradientMode::Pointwise, GradientMode::Exact].map(|mode| (mode.name(), mode));
     set(&mut training.gradient, reader.choice("gradient", &gradients)?);
     set(&mut training.precision, reader.choice("precision", &precisions)?);
     set(&mut training.levels, read_levels(reader)?);
     set(&mut training.optimiser, reader.choice("optimiser", &optimisers)?);
+    set(&mut training.theta_optimiser, reader.choice("theta-optimiser", &theta_optimisers)?);
     set(&mut training.schedule, reader.choice("schedule", &schedules)?);
     set(&mut training.pretrain_steps, reader.count("pretrain-steps")?);
     set(&mut training.train_steps, reader.count("train-steps")?);
