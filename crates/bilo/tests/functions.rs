@@ -256,6 +256,32 @@ fn after_pretraining_the_operator_responds_to_a_shift_of_the_coefficient() {
     assert!(v < 0.05 && u < 0.01, "v off by {v:.1e}, u by {u:.1e}");
 }
 
+/// The same for -div(A grad u) = 1: the classical solution says how u responds to a shift of A, by central
+/// differences. Condition 2 here is div(A grad v) = -lap U. Within 5 %, from a guess whose field is three times as
+/// smooth as the shipped one, so that it takes seconds.
+#[test]
+fn after_pretraining_the_operator_responds_to_a_shift_of_the_permeability() {
+    let set: Vec<String> = std::env::var("SET").unwrap().split(' ').map(String::from).collect();
+    let problem = shipped(include_str!("../../../problems/darcy.toml"), &set);
+    let (mut operator, mut device, point) = pretrained(&problem);
+    let twin = Twin::new(&problem).unwrap();
+    let guess = Theta::guess(&problem).unwrap();
+    let points = PointSource::grid(vec![(0..=20).map(|i| f64::from(i) / 20.0).collect(); 2]);
+    let columns = points.columns(0..points.len());
+    let solved = |shift: f64| {
+        let mut theta = guess.clone();
+        theta.functions[0].iter_mut().for_each(|a| *a += shift);
+        twin.solve(&theta).unwrap().state(0, &columns)
+    };
+    let (scale, small) = (problem.functions[0].scale, 1e-3);
+    let slope = solved(small).into_iter().zip(solved(-small)).map(|(a, b)| scale * (a - b) / (2.0 * small));
+    let slope: Vec<f64> = slope.collect();
+    let found = shift_response(&mut operator, device.as_mut(), &point, columns.clone());
+    let v = relative_l2(&found[0], slope.into_iter());
+    let u = relative_l2(&found[1], solved(0.0).into_iter());
+    assert!(v < 0.05 && u < 0.01, "v off by {v:.1e}, u by {u:.1e}");
+}
+
 /// u = net x (1-x) t + z: with z + s in place of z and net as it is, u + s solves the heat equation again,
 /// so v = 1.
 #[test]
