@@ -11,6 +11,9 @@ use bilo_jet::Device;
 use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
 use std::time::Instant;
 
+/// Steps over which rates rise to their full size, for SOAP.
+const WARM_UP: usize = 100;
+
 /// What training moves: the weights W, the weights V of unknown functions, and the variables eta of the
 /// scalar unknowns.
 #[derive(Clone, Debug, PartialEq)]
@@ -325,12 +328,22 @@ impl Trainer<'_> {
 
     /// Factor of the learning rates at a step.
     fn schedule(&self, step: usize, steps: usize) -> f64 {
-        match self.settings().schedule {
+        let fall = match self.settings().schedule {
             Schedule::Constant => 1.0,
             Schedule::Cosine => {
                 let share = (step - 1) as f64 / steps as f64;
                 0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * share).cos())
             }
+        };
+        fall * self.rise(step)
+    }
+
+    /// The first gradients say little of the covariances that SOAP goes by, and would move a trained network
+    /// far. The unknowns wait too, because their gradient is as good as the network.
+    fn rise(&self, step: usize) -> f64 {
+        match self.settings().optimiser {
+            WeightOptimiser::Soap => (step as f64 / WARM_UP as f64).min(1.0),
+            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => 1.0,
         }
     }
 }

@@ -261,7 +261,10 @@ fn after_pretraining_the_operator_responds_to_a_shift_of_the_coefficient() {
 /// smooth as the shipped one, so that it takes seconds.
 #[test]
 fn after_pretraining_the_operator_responds_to_a_shift_of_the_permeability() {
-    let set: Vec<String> = std::env::var("SET").unwrap().split(' ').map(String::from).collect();
+    let coarse = ["unknown.A.grid", "equation.flow.points.grid"];
+    let mut set: Vec<String> =
+        coarse.iter().flat_map(|grid| ["x", "y"].map(|c| format!("{grid}.{c}=31"))).collect();
+    set.push("unknown.A.guess.random-field.length=0.3".to_owned());
     let problem = shipped(include_str!("../../../problems/darcy.toml"), &set);
     let (mut operator, mut device, point) = pretrained(&problem);
     let twin = Twin::new(&problem).unwrap();
