@@ -11,8 +11,11 @@ use bilo_jet::Device;
 use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
 use std::time::Instant;
 
-/// Steps over which rates rise to their full size, for SOAP.
+/// Steps over which the weights' rate rises to its full size, for SOAP.
 const WARM_UP: usize = 100;
+
+/// The part of training over which that of the unknowns does.
+const THETA_WARM_UP: f64 = 0.1;
 
 /// What training moves: the weights W, the weights V of unknown functions, and the variables eta of the
 /// scalar unknowns.
@@ -74,7 +77,7 @@ impl Trainer<'_> {
         let shapes = [&self.shapes.functions[..], &self.shapes.states].concat();
         let mut optimiser = self.weight_optimiser(self.settings().optimiser, &shapes);
         self.phase(Phase::Pretrain, steps, point, &mut |trainer, point, step| {
-            optimiser.scale_rate(trainer.schedule(step, steps));
+            optimiser.scale_rate(trainer.schedule(step, steps) * trainer.rise(step));
             trainer.pretrain_step(point, optimiser.as_mut())
         })
     }
@@ -93,8 +96,8 @@ impl Trainer<'_> {
         let mut upper = self.upper_optimiser(point.eta.len());
         self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
             let factor = trainer.schedule(step, steps);
-            lower.scale_rate(factor);
-            upper.scale_rate(factor);
+            lower.scale_rate(factor * trainer.rise(step));
+            upper.scale_rate(factor * trainer.theta_rise(step, steps));
             match levels {
                 Levels::Simultaneous => trainer.simultaneous_step(point, lower.as_mut(), upper.as_mut()),
                 Levels::Alternating { tolerance, max_lower } => {
@@ -328,21 +331,29 @@ impl Trainer<'_> {
 
     /// Factor of the learning rates at a step.
     fn schedule(&self, step: usize, steps: usize) -> f64 {
-        let fall = match self.settings().schedule {
+        match self.settings().schedule {
             Schedule::Constant => 1.0,
             Schedule::Cosine => {
                 let share = (step - 1) as f64 / steps as f64;
                 0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * share).cos())
             }
-        };
-        fall * self.rise(step)
+        }
     }
 
-    /// The first gradients say little of the covariances that SOAP goes by, and would move a trained network
-    /// far. The unknowns wait too, because their gradient is as good as the network.
+    /// How far the rate of the weights has risen. The first gradients say little of the covariances that SOAP
+    /// goes by, and would move a trained network far.
     fn rise(&self, step: usize) -> f64 {
         match self.settings().optimiser {
             WeightOptimiser::Soap => (step as f64 / WARM_UP as f64).min(1.0),
+            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => 1.0,
+        }
+    }
+
+    /// The same for the unknowns, which wait longer: their gradient is as good as the network, and Adam's
+    /// first steps go far along every direction, those too that the data will hardly lead back from.
+    fn theta_rise(&self, step: usize, steps: usize) -> f64 {
+        match self.settings().optimiser {
+            WeightOptimiser::Soap => (step as f64 / (THETA_WARM_UP * steps as f64)).min(1.0),
             WeightOptimiser::Adam | WeightOptimiser::Lbfgs => 1.0,
         }
     }
