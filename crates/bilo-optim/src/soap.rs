@@ -98,13 +98,13 @@ impl Block {
         if let Some(right) = &mut self.right {
             right.take_in(gradient.transpose(), gradient, turn);
         }
-        let (mean, gradient) = (self.into_basis(self.mean.as_ref()), self.into_basis(gradient));
+        let (mean, gradient) = (self.turned(self.mean.as_ref()), self.turned(gradient));
         let direction = scaled(&mean, &mut self.square, gradient.as_ref(), corrections);
-        self.out_of_basis(direction)
+        self.turned_back(direction)
     }
 
     /// Q_Lᵀ G Q_R.
-    fn into_basis(&self, gradient: MatRef<'_, f64>) -> Mat<f64> {
+    fn turned(&self, gradient: MatRef<'_, f64>) -> Mat<f64> {
         let mut turned = gradient.to_owned();
         if let Some(left) = &self.left {
             turned = product(left.vectors.transpose(), turned.as_ref());
@@ -116,7 +116,7 @@ impl Block {
     }
 
     /// Q_L N Q_Rᵀ.
-    fn out_of_basis(&self, mut direction: Mat<f64>) -> Mat<f64> {
+    fn turned_back(&self, mut direction: Mat<f64>) -> Mat<f64> {
         if let Some(left) = &self.left {
             direction = product(left.vectors.as_ref(), direction.as_ref());
         }

@@ -15,7 +15,7 @@ use bilo::level::{Lower, Upper};
 use bilo::operator::LocalOperator;
 use bilo::problem::{Data, Overrides, Problem, Table};
 use bilo_jet::{Device, cpu};
-use bilo_optim::Adam;
+use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

@@ -2,6 +2,7 @@
 //! training rather than blamed on it.
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::operator::with_shifts;
 use crate::problem::{Equation, Formula, Input as NetworkInput, InputValues, Problem};
 use bilo_expr::{Input, Scratch};
 use bilo_jet::{PointSource, ResidualProgram};
@@ -16,10 +17,7 @@ pub(crate) struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// Evaluates the residuals and their derivatives at points.
     fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
-        let mut guess: Vec<f64> =
-            problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
-        // The shifts of unknown functions are zero.
-        guess.resize(program.frame.unknowns, 0.0);
+        let guess = with_shifts(&problem.eta_of_guess(), program.frame.unknowns);
         let arbitrary: Vec<f64> =
             (0..program.frame.slots.len()).map(|slot| 0.7 - 0.3 * slot as f64).collect();
         let inputs: Vec<Input<'_, f64>> = (arbitrary.iter().map(|&value| Input::Uniform(value)))

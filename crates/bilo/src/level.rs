@@ -12,7 +12,7 @@
 use crate::diagnostic::{Origin, Result};
 use crate::finite::require_finite;
 use crate::function::{Lattice, network::columns};
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::{LocalOperator, program_error, with_shifts};
 use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Unary};
@@ -102,13 +102,6 @@ impl Lower {
         }
         (total, terms)
     }
-}
-
-/// The variables eta and the shifts of the functions, which are zero.
-fn with_shifts(eta: &[f64], unknowns: usize) -> Vec<f64> {
-    let mut all = eta.to_vec();
-    all.resize(unknowns, 0.0);
-    all
 }
 
 /// Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f.

@@ -140,9 +140,7 @@ impl LocalOperator {
 
     /// The unknowns of the device: the variables eta, and the shifts of functions, which are zero.
     pub fn unknowns(&self, eta: &[f64]) -> Vec<f64> {
-        let mut unknowns = eta.to_vec();
-        unknowns.resize(self.operator.unknowns.len(), 0.0);
-        unknowns
+        with_shifts(eta, self.operator.unknowns.len())
     }
 
     /// Learning rates of all that the upper level moves: the variables eta, then the weights V.
@@ -158,6 +156,13 @@ impl LocalOperator {
 fn with_columns(mut operator: Operator, more: &[Symbol]) -> Operator {
     operator.columns.extend(more);
     operator
+}
+
+/// The variables eta, and after them the shifts of functions, which are zero: so many unknowns of the device.
+pub(crate) fn with_shifts(eta: &[f64], unknowns: usize) -> Vec<f64> {
+    let mut all = eta.to_vec();
+    all.resize(unknowns, 0.0);
+    all
 }
 
 /// A device cannot carry what a formula asks for.

@@ -17,7 +17,7 @@ impl Theta {
     /// Where the search starts.
     pub fn guess(problem: &Problem) -> Result<Theta> {
         Ok(Theta {
-            eta: problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect(),
+            eta: problem.eta_of_guess(),
             functions: (problem.functions.iter())
                 .map(|function| function.on_nodes(problem, &function.guess))
                 .collect::<Result<_>>()?,

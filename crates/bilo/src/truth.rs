@@ -19,8 +19,7 @@ impl StatedTruth {
     /// None if no state has a stated truth, or if that of an unknown function is no formula: it cannot be
     /// differentiated.
     pub(crate) fn new(problem: &Problem) -> Result<Option<Self>> {
-        let eta: Option<Vec<f64>> =
-            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
+        let eta = problem.eta_of_truth();
         let formulas = problem.functions.iter().map(|function| function.truth.as_ref()?.formula());
         let formulas: Option<Vec<&Formula>> = formulas.collect();
         let states = problem.states.iter().any(|state| state.truth.is_some());

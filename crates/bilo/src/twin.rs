@@ -176,10 +176,8 @@ impl Twin {
         &self,
         problem: &Problem,
     ) -> Result<Option<std::result::Result<TwinSolution<'_>, TwinError>>> {
-        let eta: Option<Vec<f64>> =
-            problem.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect();
         let stated = problem.functions.iter().all(|function| function.truth.is_some());
-        eta.filter(|_| stated).map(|eta| self.solve_stated(problem, eta)).transpose()
+        problem.eta_of_truth().filter(|_| stated).map(|eta| self.solve_stated(problem, eta)).transpose()
     }
 
     /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It

@@ -38,7 +38,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let mut loss_names = [lower.names(), upper.names()].concat();
     loss_names.extend(fit.names().to_vec());
     let unknown_names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
-    let mut eta: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+    let mut eta = problem.eta_of_guess();
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
     let mut point = Point { weights: operator.initial_weights(job.seed), eta };
     let mut trainer = Trainer {

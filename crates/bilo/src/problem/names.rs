@@ -295,6 +295,18 @@ impl Names {
     }
 }
 
+impl Problem {
+    /// The variables eta of the scalars at their guesses.
+    pub fn eta_of_guess(&self) -> Vec<f64> {
+        self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()
+    }
+
+    /// The variables eta of the scalars at their truths, if all have one.
+    pub fn eta_of_truth(&self) -> Option<Vec<f64>> {
+        self.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect()
+    }
+}
+
 impl Unknown {
     /// The variable eta of a value theta.
     pub fn eta_of(&self, theta: f64) -> f64 {
