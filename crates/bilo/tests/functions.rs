@@ -264,7 +264,7 @@ fn after_pretraining_the_operator_responds_to_a_shift_of_the_permeability() {
     let coarse = ["unknown.A.grid", "equation.flow.points.grid"];
     let mut set: Vec<String> =
         coarse.iter().flat_map(|grid| ["x", "y"].map(|c| format!("{grid}.{c}=31"))).collect();
-    set.push("unknown.A.guess.random-field.length=0.3".to_owned());
+    set.extend(["unknown.A.guess.random-field.length=0.3", "train.optimiser=soap"].map(String::from));
     let problem = shipped(include_str!("../../../problems/darcy.toml"), &set);
     let (mut operator, mut device, point) = pretrained(&problem);
     let twin = Twin::new(&problem).unwrap();

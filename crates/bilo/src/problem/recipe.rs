@@ -59,18 +59,17 @@ fn paper() -> (NetworkChoice, Training) {
     (network, training)
 }
 
-/// A small network with residual connections under SOAP bears five times the paper's learning rate, and the
-/// unknowns ten times; falling rates then remove the noise that large steps leave.
+/// A small network with residual connections bears ten times the paper's learning rate, and so do the
+/// unknowns; falling rates then remove the noise that large steps leave.
 fn fast() -> (NetworkChoice, Training) {
     let (network, training) = paper();
     let network = NetworkChoice { width: 48, residual: true, ..network };
     let training = Training {
         recipe: Recipe::Fast,
-        optimiser: WeightOptimiser::Soap,
         schedule: Schedule::Cosine,
         pretrain_steps: 1000,
         train_steps: 4000,
-        rate: 5e-3,
+        rate: 1e-2,
         theta_rate: 0.01,
         settle_tolerance: 1e-6,
         settle_steps: 500,
