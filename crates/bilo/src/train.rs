@@ -349,12 +349,14 @@ impl Trainer<'_> {
         }
     }
 
-    /// The same for the unknowns, which wait longer: their gradient is as good as the network, and Adam's
-    /// first steps go far along every direction, those too that the data will hardly lead back from.
+    /// The same for the unknowns, which wait longer: their gradient is as good as the network, and the first
+    /// steps go far along every direction, those too that the data will hardly lead back from.
     fn theta_rise(&self, step: usize, steps: usize) -> f64 {
-        match self.settings().optimiser {
-            WeightOptimiser::Soap => (step as f64 / (THETA_WARM_UP * steps as f64)).min(1.0),
-            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => 1.0,
+        let Training { optimiser, theta_optimiser, .. } = self.settings();
+        if *optimiser == WeightOptimiser::Soap || *theta_optimiser == ThetaOptimiser::Soap {
+            (step as f64 / (THETA_WARM_UP * steps as f64)).min(1.0)
+        } else {
+            1.0
         }
     }
 }
