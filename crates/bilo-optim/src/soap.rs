@@ -176,7 +176,7 @@ fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 mod tests {
     use super::*;
 
-    /// f = Σ |A_i X B_i|² for matrices with condition numbers that Adam cannot see, because their axes lie
+    /// f = |A X B|² for matrices A and B with condition numbers that Adam cannot see, because their axes lie
     /// askew; the minimum is zero.
     fn askew(x: &[f64], gradient: &mut [f64]) -> f64 {
         let (a, b) = (stretched(4, 30.0), stretched(3, 30.0));

@@ -138,7 +138,7 @@ impl Upper {
             regularisers: vec![],
             names: vec![],
             unknowns: operator.operator.unknowns.len(),
-            functions: operator.function_weights() > 0,
+            functions: !operator.functions.networks.is_empty(),
         };
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             let density = gaussian_density(operator, operator.observed[number]);

@@ -44,6 +44,13 @@ pub struct WeightShapes {
     pub states: Vec<(usize, usize)>,
 }
 
+impl WeightShapes {
+    /// Number of weights V of the unknown functions; they stand before the weights W of the states.
+    pub fn function_weights(&self) -> usize {
+        self.functions.iter().map(|(columns, rows)| columns * rows).sum()
+    }
+}
+
 impl LocalOperator {
     /// Binds the networks and lowers all formulas.
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
@@ -122,11 +129,6 @@ impl LocalOperator {
             each.flat_map(|(n, bound)| bound.network.initial_weights(seed_for(seed, purpose, n))).collect()
         };
         [draw(Purpose::FunctionWeights, functions), draw(Purpose::Weights, states)].concat()
-    }
-
-    /// Number of weights V of the unknown functions; they stand before the weights W of the states.
-    pub fn function_weights(&self) -> usize {
-        self.functions.networks.iter().map(|bound| bound.network.weights()).sum()
     }
 
     /// The matrices that V and W consist of.

@@ -143,7 +143,7 @@ impl Trainer<'_> {
     fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
         let Point { weights, eta } = point;
         let mut all = weights.clone();
-        let functions = self.function_weights();
+        let functions = self.shapes.function_weights();
         lower.step(&mut weights[functions..], &mut |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
@@ -182,7 +182,7 @@ impl Trainer<'_> {
 
     /// One step of the upper level, over eta and V.
     fn upper_step(&self, point: &mut Point, upper: &mut dyn GradientMethod, loss: &UpperLoss) {
-        let functions = self.function_weights();
+        let functions = self.shapes.function_weights();
         let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
         let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
         let by_moved = [&loss.by_eta[..], by_functions].concat();
@@ -296,7 +296,7 @@ impl Trainer<'_> {
     /// What the upper level moves: scalars as themselves, functions as coefficients or weights.
     fn moved_by_upper(&self, point: &Point) -> Vec<f64> {
         let coefficients = &point.eta[self.problem.unknowns.len()..];
-        [&self.thetas(&point.eta), coefficients, &point.weights[..self.function_weights()]].concat()
+        [&self.thetas(&point.eta), coefficients, &point.weights[..self.shapes.function_weights()]].concat()
     }
 
     fn thetas(&self, eta: &[f64]) -> Vec<f64> {
@@ -322,11 +322,6 @@ impl Trainer<'_> {
                 Box::new(Soap::new(rates, &[&[(variables, 1)], &self.shapes.functions[..]].concat()))
             }
         }
-    }
-
-    /// Number of weights V.
-    fn function_weights(&self) -> usize {
-        self.shapes.functions.iter().map(|(columns, rows)| columns * rows).sum()
     }
 
     /// Factor of the learning rates at a step.

@@ -1,7 +1,8 @@
 //! Unknown functions on grids, and the PDE-constrained optimum over them.
 
+mod common;
+
 use bilo::data::observed_tables;
-use bilo::descent::Target;
 use bilo::level::{Fit, Lower, Upper};
 use bilo::misfit::{DataLoss, TwinLoss};
 use bilo::observer::Silent;
@@ -15,6 +16,7 @@ use bilo::train::{Point, Trainer};
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, FieldProgram, PointSource, cpu};
+use common::assert_gradient;
 use std::f64::consts::PI;
 use std::path::Path;
 use std::time::Instant;
@@ -145,23 +147,7 @@ fn gradients_agree_with_central_differences() {
         shipped(include_str!("../../../problems/reaction-coefficient.toml"), "unknown.k"),
     ];
     for problem in problems {
-        let tables = observed_tables(&problem, 0).unwrap();
-        let twin = Twin::new(&problem).unwrap();
-        let target = Target::new(TwinLoss { data: DataLoss::new(&problem, &tables), twin: &twin }).unwrap();
-        let start = target.variables(&Theta::guess(&problem).unwrap()).unwrap();
-        let found = target.evaluate(&start).unwrap();
-        let largest = found.gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
-        for i in 0..start.len() {
-            let total = |step: f64| {
-                let mut moved = start.clone();
-                moved[i] += step;
-                target.evaluate(&moved).unwrap().total
-            };
-            let step = 1e-5;
-            let expected = (total(step) - total(-step)) / (2.0 * step);
-            let error = (found.gradient[i] - expected).abs() / largest;
-            assert!(error < 1e-6, "{}: variable {i} off by {error:.1e}", problem.name);
-        }
+        assert_gradient(&problem);
     }
 }
 

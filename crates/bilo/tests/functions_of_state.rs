@@ -1,9 +1,8 @@
 //! Unknown functions of a state: k(u) in the classical twin, in the adjoint method and in BiLO.
 
-use bilo::data::observed_tables;
-use bilo::descent::Target;
+mod common;
+
 use bilo::examine::examine;
-use bilo::misfit::{DataLoss, TwinLoss};
 use bilo::observer::Silent;
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::{
@@ -13,6 +12,7 @@ use bilo::problem::{
 use bilo::theta::Theta;
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
+use common::assert_gradient;
 use std::path::Path;
 
 const CONDUCTIVITY: &str = include_str!("../../../problems/conductivity.toml");
@@ -189,23 +189,7 @@ fn several() -> Problem {
 fn gradients_agree_with_central_differences() {
     let coarse = shipped(&["classical.cells=40", "classical.steps=20", "unknown.k.grid.u=9"]);
     for problem in [several(), coarse] {
-        let tables = observed_tables(&problem, 0).unwrap();
-        let twin = Twin::new(&problem).unwrap();
-        let target = Target::new(TwinLoss { data: DataLoss::new(&problem, &tables), twin: &twin }).unwrap();
-        let start = target.variables(&Theta::guess(&problem).unwrap()).unwrap();
-        let found = target.evaluate(&start).unwrap();
-        let largest = found.gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
-        for i in 0..start.len() {
-            let total = |step: f64| {
-                let mut moved = start.clone();
-                moved[i] += step;
-                target.evaluate(&moved).unwrap().total
-            };
-            let step = 1e-5;
-            let expected = (total(step) - total(-step)) / (2.0 * step);
-            let error = (found.gradient[i] - expected).abs() / largest;
-            assert!(error < 1e-6, "{}: variable {i} off by {error:.1e}", problem.name);
-        }
+        assert_gradient(&problem);
     }
 }
 

@@ -1,0 +1,30 @@
+//! What several tests assert.
+
+use bilo::data::observed_tables;
+use bilo::descent::Target;
+use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::problem::Problem;
+use bilo::theta::Theta;
+use bilo::twin::Twin;
+
+/// The gradient of the regularised data loss by the discrete adjoint agrees with central differences, by every
+/// variable, to 1e-6 of its largest entry.
+pub(crate) fn assert_gradient(problem: &Problem) {
+    let tables = observed_tables(problem, 0).unwrap();
+    let twin = Twin::new(problem).unwrap();
+    let target = Target::new(TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin }).unwrap();
+    let start = target.variables(&Theta::guess(problem).unwrap()).unwrap();
+    let found = target.evaluate(&start).unwrap();
+    let largest = found.gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
+    for i in 0..start.len() {
+        let total = |step: f64| {
+            let mut moved = start.clone();
+            moved[i] += step;
+            target.evaluate(&moved).unwrap().total
+        };
+        let step = 1e-5;
+        let expected = (total(step) - total(-step)) / (2.0 * step);
+        let error = (found.gradient[i] - expected).abs() / largest;
+        assert!(error < 1e-6, "{}: variable {i} off by {error:.1e}", problem.name);
+    }
+}
