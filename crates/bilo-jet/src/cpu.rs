@@ -70,9 +70,20 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         simd: Simd,
     ) -> Self {
         let points = Points::new(frame, directions, source, weights, simd);
+        let mut block = Self { program, points, runners: Mutex::new(vec![]), shares: vec![] };
+        block.share_out();
+        block
+    }
+
+    /// A share for each group of tiles.
+    fn share_out(&mut self) {
         let share = Share { sums: vec![], gradient: vec![] };
-        let shares = vec![share; points.tiles().min(GROUPS)];
-        Self { program, points, runners: Mutex::new(vec![]), shares }
+        self.shares.resize(self.points.tiles().min(GROUPS), share);
+    }
+
+    fn move_to(&mut self, source: PointSource, weights: Column) {
+        self.points.move_to(source, weights);
+        self.share_out();
     }
 
     /// Runs the task over all tiles and adds up in a fixed order; returns the sums and adds the
@@ -156,6 +167,14 @@ impl<T: Scalar> Device for Cpu<T> {
         let frame = program.frame.clone();
         self.densities.push(Block::new(program, &frame, 0, points, weights, self.simd));
         DensityId(self.densities.len() - 1)
+    }
+
+    fn move_residual(&mut self, id: ResidualId, points: PointSource) {
+        self.residuals[id.0].move_to(points, Column::uniform(1.0));
+    }
+
+    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) {
+        self.densities[id.0].move_to(points, weights);
     }
 
     fn residual(

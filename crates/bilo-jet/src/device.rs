@@ -66,6 +66,12 @@ pub trait Device: Send {
     /// Takes a density program, its points and their weights, by point.
     fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId;
 
+    /// Puts a residual program to other points.
+    fn move_residual(&mut self, id: ResidualId, points: PointSource);
+
+    /// Puts a density program to other points with other weights.
+    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column);
+
     /// L_res and L_rgrad of each residual; with `gradient`, adds to it the weight gradient of
     /// Σ_q equation_q (L_res,q + w_rgrad L_rgrad,q). Never differentiates with respect to unknowns.
     fn residual(

@@ -122,6 +122,13 @@ impl<T: Scalar> Points<T> {
         }
     }
 
+    /// The same program at other points, in tiles of the same size: buffers stay.
+    pub(crate) fn move_to(&mut self, source: PointSource, quadrature: Column) {
+        assert_eq!(source.width(), self.source.width(), "one column per symbol");
+        self.source = source;
+        self.quadrature = quadrature;
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.source.len()
     }

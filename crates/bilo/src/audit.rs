@@ -5,13 +5,13 @@
 pub(crate) mod functions;
 
 use crate::diagnostic::Result;
+use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
 use crate::operator::{LocalOperator, program_error};
-use crate::problem::Table;
 use crate::train::Point;
 use crate::twin::WithSlopes;
 use bilo_expr::Expr;
-use bilo_jet::{Column, Device, FieldProgram, PointSource};
+use bilo_jet::{Device, FieldProgram, PointSource};
 
 /// Smallest cosine of an operator that can be trusted.
 const COSINE: f64 = 0.9;
@@ -43,23 +43,26 @@ impl Audit {
     pub fn new(
         at: &'static str,
         data: &DataLoss<'_>,
+        sites: &[Sites],
         gradient: &[f64],
         network: &[WithSlopes],
         classical: &[WithSlopes],
-    ) -> Self {
-        let residuals = |observed: &[WithSlopes]| data.residuals(&values(observed));
-        let (theirs, ours, columns) = (residuals(network), residuals(classical), data.jacobian(classical));
-        let exact: Vec<f64> = columns.iter().map(|column| 2.0 * dot(column, &ours)).collect();
-        // |2 J^T (rho_network - rho_classical)|, entry by entry, is at most this.
-        let distance = norm(&difference(&theirs, &ours));
-        let noise: Vec<f64> = columns.iter().map(|column| 2.0 * norm(column) * distance).collect();
-        let size = norm(&exact);
-        Self {
+    ) -> Result<Self> {
+        let (theirs, ours) = (values(network).concat(), values(classical).concat());
+        let judged = |observed: &[WithSlopes]| data.judge(sites, &values(observed));
+        let (by_theirs, by_ours) = (judged(network)?, judged(classical)?);
+        let columns = data.slopes(classical);
+        let exact = by_ours.gradient(&columns);
+        // How far the gradient moves with the values' distance, entry by entry, is at most this.
+        let distance = norm(&difference(&by_theirs.by_values.concat(), &by_ours.by_values.concat()));
+        let noise: Vec<f64> = columns.iter().map(|column| norm(column) * distance).collect();
+        let (size, near) = (norm(&exact), norm(&difference(&theirs, &ours)) <= NEAR * norm(&ours));
+        Ok(Self {
             at,
             cosine: dot(gradient, &exact) / (norm(gradient) * size),
             relative_error: norm(&difference(gradient, &exact)) / size,
-            below_noise: size <= norm(&noise) && distance <= NEAR * norm(&weighted_values(data, classical)),
-        }
+            below_noise: size <= norm(&noise) && near,
+        })
     }
 
     /// Compares two gradients by everything unknown.
@@ -92,12 +95,13 @@ impl Audit {
 /// The observed quantities by the network, with their derivatives by eta at fixed W.
 pub fn network_observed(
     data: &DataLoss<'_>,
+    sites: &[Sites],
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &Point,
 ) -> Result<Vec<WithSlopes>> {
     let mut all = vec![];
-    for (number, (observation, table)) in data.problem().observations.iter().zip(data.tables()).enumerate() {
+    for (number, (observation, sites)) in data.problem().observations.iter().zip(sites).enumerate() {
         let (value, eta) = (operator.observed[number], operator.names.eta.clone());
         let unknowns = operator.unknowns(&point.eta);
         let graph = &mut operator.names.graph;
@@ -105,7 +109,7 @@ pub fn network_observed(
         let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
         let program = FieldProgram::new(graph, &operator.operator, &expressions)
             .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        let mut columns = device.evaluate(&program, points(table), &point.weights, &unknowns);
+        let mut columns = device.evaluate(&program, points(sites), &point.weights, &unknowns);
         let slopes = columns.split_off(1);
         all.push(WithSlopes { values: columns.swap_remove(0), slopes });
     }
@@ -117,13 +121,8 @@ pub(crate) fn values(observed: &[WithSlopes]) -> Vec<Vec<f64>> {
     observed.iter().map(|observed| observed.values.clone()).collect()
 }
 
-fn weighted_values(data: &DataLoss<'_>, observed: &[WithSlopes]) -> Vec<f64> {
-    let values = observed.iter().flat_map(|observed| &observed.values);
-    values.zip(data.root_weights()).map(|(value, root)| value * root).collect()
-}
-
-fn points(table: &Table) -> PointSource {
-    PointSource::new(table.coordinates.iter().cloned().map(Column::stored).collect(), table.values.len())
+fn points(sites: &Sites) -> PointSource {
+    PointSource::stored(sites.coordinates.clone())
 }
 
 fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {

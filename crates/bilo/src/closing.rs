@@ -7,6 +7,7 @@ use crate::diagnostic::{Error, Result};
 use crate::examine::text::digits;
 use crate::function::network::theta;
 use crate::level::Upper;
+use crate::likelihood::Sites;
 use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
@@ -48,20 +49,23 @@ impl<'a> Inspector<'a> {
         device: &mut dyn Device,
         visit: &Visit<'_>,
     ) -> std::result::Result<Audit, String> {
+        let text = |error: Error| error.headline();
+        self.upper.move_places(self.data.problem(), device, &point.eta).map_err(text)?;
         let ours = self.upper.data_loss(device, &point.weights, &point.eta);
         if self.data.problem().functions.is_empty() {
-            return Ok(Audit::new(at, &self.data, &ours.by_eta, network, &self.slopes(visit)?));
+            let classical = self.slopes(visit)?;
+            return Audit::new(at, &self.data, &visit.sites, &ours.by_eta, network, &classical).map_err(text);
         }
-        let text = |error: Error| error.headline();
         let (problem, exact) = (self.data.problem(), self.loss()?.gradient(visit).map_err(text)?);
         let by_net = |gradient: &Theta| by_variables(problem, &visit.theta, gradient).map_err(text);
         if problem.training.gradient == GradientMode::Exact {
             let by_net = by_net(&exact)?;
             return Ok(Audit::of_functions(at, &ours.by_eta, &by_coefficients(problem, operator, &by_net)));
         }
-        let shifts = network_by_shifts(&self.data, operator, device, point).map_err(text)?;
+        let shifts = network_by_shifts(&self.data, &visit.sites, operator, device, point).map_err(text)?;
         let mut pointwise = Theta { eta: ours.by_eta, ..visit.theta.zeros() };
-        pointwise.add(&pointwise_gradient(&self.data, &values(network), &shifts));
+        let values = values(network);
+        pointwise.add(&pointwise_gradient(&self.data, &visit.sites, &values, &shifts).map_err(text)?);
         Ok(Audit::of_functions(at, &by_net(&pointwise)?, &by_net(&exact)?))
     }
 
@@ -76,7 +80,8 @@ impl<'a> Inspector<'a> {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
     ) -> Result<std::result::Result<Audit, String>> {
-        let network = network_observed(&self.data, operator, device, point)?;
+        let sites = self.data.sites(&point.eta)?;
+        let network = network_observed(&self.data, &sites, operator, device, point)?;
         let theta = theta(self.data.problem(), operator, device, point)?;
         Ok(self
             .visit(&theta)
@@ -93,12 +98,14 @@ impl<'a> Inspector<'a> {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
     ) -> Result<()> {
-        let network = network_observed(&self.data, operator, device, point)?;
+        let sites = self.data.sites(&point.eta)?;
+        let network = network_observed(&self.data, &sites, operator, device, point)?;
         let by_network = values(&network);
-        let terms = self.data.terms(&by_network);
-        outcome.misfits = misfits(&self.data, Some(&terms), visit.as_ref().map(|visit| &visit.terms[..]));
-        let noise = NoiseLevels::new(&self.data, visit.as_ref().map_or(&by_network, |visit| &visit.values));
-        if let Some(found) = Uncertainty::new(&self.data, &noise, &network, &point.eta) {
+        let classical = visit.as_ref().map(|visit| &visit.values[..]);
+        outcome.misfits = misfits(&self.data, &sites, Some(&by_network), classical)?;
+        let noise = NoiseLevels::new(&self.data, &sites, classical.unwrap_or(&by_network))?;
+        let problem = self.data.problem();
+        if let Some(found) = Uncertainty::new(problem, &noise, &network, &point.eta) {
             let unknowns = outcome.unknowns.iter_mut().zip(&found.sd);
             unknowns.for_each(|(unknown, sd)| unknown.sd_network = Some(*sd));
         }
@@ -109,11 +116,11 @@ impl<'a> Inspector<'a> {
             Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
         }
         // Error bars and optima of scalars mean little beside functions that are held fixed.
-        if !self.data.problem().functions.is_empty() {
+        if !problem.functions.is_empty() {
             return Ok(());
         }
         let classical = self.slopes(&visit).ok();
-        error_bars(outcome, classical.and_then(|c| Uncertainty::new(&self.data, &noise, &c, &point.eta)));
+        error_bars(outcome, classical.and_then(|c| Uncertainty::new(problem, &noise, &c, &point.eta)));
         self.data_optimal(outcome, visit);
         Ok(())
     }
@@ -142,15 +149,36 @@ impl<'a> Inspector<'a> {
 /// The terms of the data loss by observation.
 pub(crate) fn misfits(
     data: &DataLoss<'_>,
-    network: Option<&[f64]>,
-    classical: Option<&[f64]>,
-) -> Vec<MisfitOutcome> {
-    let misfit = |(number, observation): (usize, &crate::problem::Observation)| MisfitOutcome {
-        name: observation.name.clone(),
-        network: network.map(|terms| terms[number]),
-        classical: classical.map(|terms| terms[number]),
-    };
-    data.problem().observations.iter().enumerate().map(misfit).collect()
+    sites: &[Sites],
+    network: Option<&[Vec<f64>]>,
+    classical: Option<&[Vec<f64>]>,
+) -> Result<Vec<MisfitOutcome>> {
+    let each = data.problem().observations.iter().zip(sites).enumerate();
+    each.map(|(number, (observation, sites))| {
+        let term = |values: &[Vec<f64>]| sites.judge(&values[number]).map(|found| found.term);
+        let dice = |values: &[Vec<f64>]| {
+            observation.likelihood.is_segmentation().then(|| dice(&values[number], sites.data()))
+        };
+        Ok(MisfitOutcome {
+            name: observation.name.clone(),
+            network: network.map(term).transpose()?,
+            classical: classical.map(term).transpose()?,
+            dice_network: network.and_then(dice),
+            dice_classical: classical.and_then(dice),
+        })
+    })
+    .collect()
+}
+
+/// 2 |A and B| / (|A| + |B|) of the sets where values and data are above one half.
+fn dice(values: &[f64], data: impl Iterator<Item = f64>) -> f64 {
+    let (mut both, mut sum) = (0.0, 0.0);
+    for (&value, data) in values.iter().zip(data) {
+        let (ours, theirs) = (value > 0.5, data > 0.5);
+        both += 2.0 * f64::from(ours && theirs);
+        sum += f64::from(ours) + f64::from(theirs);
+    }
+    both / sum
 }
 
 /// Writes the standard deviations by the twin and what goes with them into the outcome.

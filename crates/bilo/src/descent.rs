@@ -116,7 +116,7 @@ impl<'a> Target<'a> {
         let (theta, slopes) = self.theta(variables);
         let visit = self.loss.visit(&theta)?;
         let mut gradient = self.loss.gradient(&visit)?;
-        let mut terms = visit.terms.clone();
+        let mut terms = visit.judged.terms.clone();
         let mut total = self.loss.data.total(&terms);
         for (function, regulariser) in self.regularisers.iter().enumerate() {
             let Some(regulariser) = regulariser else { continue };
@@ -172,7 +172,7 @@ pub fn descend<'a>(
         let asked = watch(&Iterate { step, eta: &before.0, terms: &before.1 });
         let settled = losses.len() > PATIENCE && {
             let earlier = losses[losses.len() - 1 - PATIENCE];
-            earlier - here.total <= GAIN * earlier
+            earlier - here.total <= GAIN * earlier.abs()
         };
         if let Some(stop) = (settled || !moved.progress).then_some(Stop::Converged).or(asked) {
             return Ok(Descent { end: here, stop, steps: step });

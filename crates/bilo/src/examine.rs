@@ -105,7 +105,7 @@ impl Examination {
         let twin = match Twin::new(problem) {
             Ok(twin) => twin,
             // Without the twin there are no synthetic data: what a run would refuse, so does the check.
-            Err(error) if problem.observations.iter().any(|o| matches!(o.data, Data::Synthetic { .. })) => {
+            Err(error) if problem.observations.iter().any(|o| !matches!(o.data, Data::Table(_))) => {
                 return Err(error);
             }
             Err(error) => {

@@ -2,7 +2,8 @@
 //! twin, before any training.
 
 use crate::diagnostic::Result;
-use crate::problem::{Data, Observation, Problem, Table};
+use crate::likelihood::Sites;
+use crate::problem::{Data, Likelihood, Observation, Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::spectrum::{Sensitivities, unit};
 use crate::truth::StatedTruth;
@@ -74,9 +75,8 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
     let Some(spectrum) = sensitivities.spectrum(|_| 1.0) else {
         return Ok(Err("the sensitivities are not finite".to_owned()));
     };
-    let deviations = noise_deviations(problem, &points);
-    // In units of the noise: the Fisher information.
-    let bound = deviations.as_ref().and_then(|(sigma, _)| sensitivities.spectrum(|i| 1.0 / sigma[i]));
+    let informed = information(problem, &theta, &points, &observed)?;
+    let bound = informed.as_ref().and_then(|(roots, _)| sensitivities.spectrum(|i| roots[i]));
     let misfits =
         if truth.is_some() { Misfits::new(problem, &points, &observed)? } else { Misfits::default() };
     Ok(Ok(Identifiability {
@@ -86,20 +86,26 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
         singular_values: spectrum.singular_values,
         weakest: spectrum.weakest,
         unseen: sensitivities.unseen(),
-        noise: deviations.map(|(_, words)| words),
+        noise: informed.map(|(_, words)| words),
         theta,
         misfits: misfits.lines,
     }))
 }
 
-/// Where each observation is made.
+/// Where each observation is evaluated: values at their points, particles through the integral.
 pub(crate) fn observation_points(problem: &Problem) -> Result<Vec<Vec<Vec<f64>>>> {
-    let points = |(number, observation): (usize, &Observation)| match &observation.data {
-        Data::Synthetic { points, .. } => {
-            points.columns(problem, seed_for(0, Purpose::ObservationPoints, number))
-        }
-        Data::Table(table) => Ok(table.coordinates.clone()),
-    };
+    let points =
+        |(number, observation): (usize, &Observation)| match (&observation.data, &observation.likelihood) {
+            (_, Likelihood::PoissonProcess { quadrature, .. }) => {
+                let truth = problem.eta_of_truth().unwrap_or_else(|| problem.eta_of_guess());
+                Ok(quadrature.nodes(problem, &problem.thetas(&truth))?.coordinates)
+            }
+            (Data::Synthetic { points, .. }, _) => {
+                points.columns(problem, seed_for(0, Purpose::ObservationPoints, number))
+            }
+            (Data::Table(table), _) => Ok(table.coordinates.clone()),
+            (Data::Drawn, _) => unreachable!("checked to be particles"),
+        };
     problem.observations.iter().enumerate().map(points).collect()
 }
 
@@ -122,22 +128,54 @@ fn observe(
         .map_err(|error| error.to_string())
 }
 
-/// The standard deviation of every observed value and the same in words, if all are known.
-fn noise_deviations(problem: &Problem, points: &[Vec<Vec<f64>>]) -> Option<(Vec<f64>, String)> {
-    let deviations = |(observation, points): (&Observation, &Vec<Vec<f64>>)| match &observation.data {
-        Data::Synthetic { noise, .. } if *noise > 0.0 => Some(vec![*noise; points[0].len()]),
-        Data::Synthetic { .. } => None,
+/// The square root of the Fisher information of every observed value, and where it comes from in words; none
+/// unless the size of all errors is known.
+fn information(
+    problem: &Problem,
+    theta: &[f64],
+    points: &[Vec<Vec<f64>>],
+    observed: &[WithSlopes],
+) -> Result<Option<(Vec<f64>, String)>> {
+    let mut roots = vec![];
+    for ((observation, points), observed) in problem.observations.iter().zip(points).zip(observed) {
+        let table = expected_table(observation, points, &observed.values);
+        let sites = Sites::new(problem, observation, &table, theta)?;
+        if !sites.calibrated {
+            return Ok(None);
+        }
+        // Twice the negative log-likelihood over the number of data: its second derivative is 2/N times the
+        // information.
+        let curvature = sites.judge(&observed.values)?.curvature;
+        roots.extend(curvature.iter().map(|curvature| (curvature * sites.count / 2.0).sqrt()));
+    }
+    Ok(Some((roots, in_words(&problem.observations))))
+}
+
+/// The data that are expected, with the errors that they are stated to have.
+fn expected_table(observation: &Observation, points: &[Vec<f64>], values: &[f64]) -> Table {
+    if let Likelihood::PoissonProcess { .. } = observation.likelihood {
+        // The information is in the integral.
+        return Table { coordinates: vec![vec![]; points.len()], values: vec![], sigma: None };
+    }
+    let stated = observation.stated_noise().map(|noise| vec![noise; values.len()]);
+    let sigma = match &observation.data {
         Data::Table(table) => table.sigma.clone(),
+        _ => stated,
     };
-    let each: Option<Vec<Vec<f64>>> = problem.observations.iter().zip(points).map(deviations).collect();
-    let all = each?.concat();
-    let synthetic = problem.observations.iter().all(|o| matches!(o.data, Data::Synthetic { .. }));
-    let words = match all.first() {
-        Some(first) if synthetic && all.iter().all(|sigma| sigma == first) => format!("noise {first}"),
-        _ if synthetic => "the noise of each observation".to_owned(),
-        _ => "the sigma of each value".to_owned(),
-    };
-    Some((all, words))
+    Table { coordinates: points.to_vec(), values: values.to_vec(), sigma }
+}
+
+fn in_words(observations: &[Observation]) -> String {
+    let stated: Vec<Option<f64>> = observations.iter().map(Observation::stated_noise).collect();
+    let values = observations.iter().all(|observation| observation.likelihood == Likelihood::Gaussian);
+    match stated[..] {
+        [Some(first), ..] if values && stated.iter().all(|noise| *noise == Some(first)) => {
+            format!("noise {first}")
+        }
+        _ if values && stated.iter().all(Option::is_some) => "the noise of each observation".to_owned(),
+        _ if values => "the sigma of each value".to_owned(),
+        _ => "the likelihood of each observation".to_owned(),
+    }
 }
 
 /// Distances between data, the classical solution at the truth and the stated truth.
@@ -154,7 +192,9 @@ impl Misfits {
         for (number, observation) in problem.observations.iter().enumerate() {
             let (name, values) = (&observation.name, &observed[number].values);
             let root = (values.len() as f64).sqrt();
-            if let Data::Table(Table { values: data, .. }) = &observation.data {
+            if let Data::Table(Table { values: data, .. }) = &observation.data
+                && data.len() == values.len()
+            {
                 let distance = norm(&minus(data, values)) / root;
                 found.lines.push(format!(
                     "{name}: data differ from the solution at the truth by {distance:.3e} (root mean square)"

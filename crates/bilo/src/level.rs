@@ -12,8 +12,11 @@
 use crate::diagnostic::{Origin, Result};
 use crate::finite::require_finite;
 use crate::function::{Lattice, network::columns};
+use crate::likelihood::{Law, Part, Sites};
 use crate::operator::{LocalOperator, program_error, with_shifts};
-use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction};
+use crate::problem::{
+    KnownFunction, Points, Problem, Regulariser, RegulariserKind, Renewal, Table, UnknownFunction,
+};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Unary};
 use bilo_jet::{
@@ -33,6 +36,9 @@ pub struct Lower {
 struct Block {
     id: ResidualId,
     weights: ResidualWeights,
+    /// The first of its equations, and the seed of its points.
+    first: usize,
+    seed: u64,
 }
 
 impl Lower {
@@ -63,13 +69,14 @@ impl Lower {
             let graph = &mut at_guess.names.graph;
             let expanded = ResidualProgram::expanded(graph, &at_guess.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
-            let points = points.source(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
+            let seed = seed_for(seed, Purpose::EquationPoints, members[0]);
+            let points = points.drawn(problem, seed, 0)?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
             require_finite(problem, &equations, &expanded, &points)?;
             let id = device.load_residual(program, points);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
-            lower.blocks.push(Block { id, weights });
+            lower.blocks.push(Block { id, weights, first: members[0], seed });
             let name = |kind: &str, e: &usize| format!("{kind}.{}", problem.equations[*e].name);
             lower.names.extend(members.iter().map(|e| name("residual", e)));
             lower.names.extend(members.iter().map(|e| name("residual-gradient", e)));
@@ -80,6 +87,22 @@ impl Lower {
     /// Names of the terms.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Draws the points of a step, the steps of pre-training and training counted together from 1, where other
+    /// points are asked for then.
+    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, step: usize) {
+        for block in &self.blocks {
+            let points = &problem.equations[block.first].points;
+            let Some(Renewal { every, .. }) = points.renewal else { continue };
+            // A draw of which `where` leaves nothing is none.
+            if step > 1
+                && (step - 1).is_multiple_of(every)
+                && let Ok(drawn) = points.drawn(problem, block.seed, (step - 1) / every)
+            {
+                device.move_residual(block.id, drawn);
+            }
+        }
     }
 
     /// L_LO and its terms; adds its gradient with respect to W, at fixed theta.
@@ -106,12 +129,20 @@ impl Lower {
 
 /// Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f.
 pub struct Upper {
-    observations: Vec<(DensityId, f64)>,
-    regularisers: Vec<(DensityId, f64)>,
+    observations: Vec<Term>,
+    regularisers: Vec<Term>,
     names: Vec<String>,
     unknowns: usize,
     /// Whether functions are unknown: only then the weights V are differentiated by.
     functions: bool,
+}
+
+/// A loss that is a sum of densities.
+struct Term {
+    parts: Vec<DensityId>,
+    weight: f64,
+    /// The observation whose places move with the unknowns: its number and its data.
+    moving: Option<(usize, Table)>,
 }
 
 /// The upper level's loss at some point.
@@ -140,13 +171,19 @@ impl Upper {
             unknowns: operator.operator.unknowns.len(),
             functions: !operator.functions.networks.is_empty(),
         };
+        let guess = problem.thetas(&problem.eta_of_guess());
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
-            let density = gaussian_density(operator, operator.observed[number]);
-            let over_functions = upper.functions;
-            let origin = &observation.value.origin;
-            let mean = Mean { density, operator: operator.with_data_columns(), over_functions, origin };
-            let id = mean.load(&mut operator.names.graph, device, table)?;
-            upper.observations.push((id, observation.weight));
+            let sites = Sites::new(problem, observation, &table, &guess)?;
+            let mut parts = vec![];
+            for part in &sites.parts {
+                let density = operator.density_of(&part.law, operator.observed[number])?;
+                let (over_functions, origin) = (upper.functions, &observation.value.origin);
+                let sum = Sum { density, operator: operator.with_data_columns(), over_functions, origin };
+                let (points, weights) = part_source(&sites, part);
+                parts.push(sum.load(&mut operator.names.graph, device, points, weights)?);
+            }
+            let moving = observation.likelihood.moves_with_unknowns(problem).then_some((number, table));
+            upper.observations.push(Term { parts, weight: observation.weight, moving });
             upper.names.push(format!("data.{}", observation.name));
         }
         for (number, function) in problem.functions.iter().enumerate() {
@@ -154,10 +191,10 @@ impl Upper {
             let density = regulariser_density(operator, number, &regulariser.kind);
             let (over_functions, origin) = (upper.functions, &function.form.origin);
             let with_data = operator.for_function_with_data(number);
-            let mean = Mean { density, operator: with_data, over_functions, origin };
+            let sum = Sum { density, operator: with_data, over_functions, origin };
             let table = on_nodes(problem, function, reference(function, regulariser))?;
-            let id = mean.load(&mut operator.names.graph, device, table)?;
-            upper.regularisers.push((id, regulariser.weight));
+            let parts = vec![sum.load_mean(&mut operator.names.graph, device, table)?];
+            upper.regularisers.push(Term { parts, weight: regulariser.weight, moving: None });
             upper.names.push(format!("regulariser.{}", function.name));
         }
         Ok(upper)
@@ -166,6 +203,20 @@ impl Upper {
     /// Names of the terms.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Puts the places of integrals whose breaks move with the unknowns to where these are now. (The breaks
+    /// move no value of the integral, so the gradient is that at fixed places.)
+    pub fn move_places(&self, problem: &Problem, device: &mut dyn Device, eta: &[f64]) -> Result<()> {
+        for Term { parts, moving, .. } in &self.observations {
+            let Some((number, table)) = moving else { continue };
+            let sites = Sites::new(problem, &problem.observations[*number], table, &problem.thetas(eta))?;
+            for (&id, part) in parts.iter().zip(&sites.parts) {
+                let (points, weights) = part_source(&sites, part);
+                device.move_density(id, points, weights);
+            }
+        }
+        Ok(())
     }
 
     /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
@@ -178,24 +229,21 @@ impl Upper {
         self.sum(&[&self.observations], device, weights, eta)
     }
 
-    fn sum(
-        &self,
-        lists: &[&Vec<(DensityId, f64)>],
-        device: &mut dyn Device,
-        weights: &[f64],
-        eta: &[f64],
-    ) -> UpperLoss {
+    fn sum(&self, lists: &[&Vec<Term>], device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> UpperLoss {
         let unknowns = with_shifts(eta, self.unknowns);
         let moved = if self.functions { weights.len() } else { 0 };
         let mut loss =
             UpperLoss { terms: vec![], by_eta: vec![0.0; eta.len()], by_weights: vec![0.0; moved] };
-        for &(id, weight) in lists.iter().copied().flatten() {
-            let mut by_weights = vec![0.0; moved];
-            let gradient = self.functions.then_some(&mut by_weights[..]);
-            let (value, by_unknowns) = device.density(id, weights, &unknowns, gradient);
-            loss.terms.push(value);
-            add_scaled(&mut loss.by_eta, weight, &by_unknowns);
-            add_scaled(&mut loss.by_weights, weight, &by_weights);
+        for term in lists.iter().copied().flatten() {
+            let (mut sum, mut by_weights) = (0.0, vec![0.0; moved]);
+            for &part in &term.parts {
+                let gradient = self.functions.then_some(&mut by_weights[..]);
+                let (value, by_unknowns) = device.density(part, weights, &unknowns, gradient);
+                sum += value;
+                add_scaled(&mut loss.by_eta, term.weight, &by_unknowns);
+            }
+            loss.terms.push(sum);
+            add_scaled(&mut loss.by_weights, term.weight, &by_weights);
         }
         loss
     }
@@ -223,9 +271,9 @@ impl Fit {
         for (number, function) in problem.functions.iter().enumerate().take(networks) {
             let density = gaussian_density(operator, operator.functions.values[number]);
             let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
-            let mean = Mean { density, operator: with_data, over_functions: true, origin };
+            let sum = Sum { density, operator: with_data, over_functions: true, origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
-            fit.densities.push(mean.load(&mut operator.names.graph, device, table)?);
+            fit.densities.push(sum.load_mean(&mut operator.names.graph, device, table)?);
             fit.names.push(format!("fit.{}", function.name));
         }
         Ok(fit)
@@ -242,8 +290,8 @@ impl Fit {
         for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
             let density = gaussian_density(operator, operator.states[number]);
             let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
-            let mean = Mean { density, operator: with_data, over_functions: false, origin };
-            self.densities.push(mean.load(&mut operator.names.graph, device, table)?);
+            let sum = Sum { density, operator: with_data, over_functions: false, origin };
+            self.densities.push(sum.load_mean(&mut operator.names.graph, device, table)?);
             self.names.push(format!("fit.{}", state.name));
         }
         Ok(self)
@@ -314,32 +362,56 @@ fn regulariser_density(operator: &mut LocalOperator, number: usize, kind: &Regul
 
 /// ((value - data)/sigma)².
 fn gaussian_density(operator: &mut LocalOperator, value: Expr) -> Expr {
-    let graph = &mut operator.names.graph;
-    let (data, sigma) = (graph.leaf(operator.datum), graph.leaf(operator.sigma));
-    let misfit = graph.sub(value, data);
-    let scaled = graph.div(misfit, sigma);
-    graph.mul(scaled, scaled)
+    operator.density_of(&Law::gaussian(), value).expect("a formula of this program")
 }
 
-/// The mean of a density over the rows of a table; sigma is one where the table has none.
-struct Mean<'a> {
+impl LocalOperator {
+    /// What a law makes of an expression, beside the columns of data and sigma.
+    fn density_of(&mut self, law: &Law, value: Expr) -> Result<Expr> {
+        let graph = &mut self.names.graph;
+        let (data, sigma) = (graph.leaf(self.datum), graph.leaf(self.sigma));
+        law.density(graph, value, data, sigma)
+    }
+}
+
+/// The places of a part with their data and sigma, which is one where there is none, and their weights.
+fn part_source(sites: &Sites, part: &Part) -> (PointSource, Column) {
+    let places = sites.coordinates.iter().map(|column| column[part.places.clone()].to_vec());
+    let stored = places.chain([part.data.clone()]).map(Column::stored);
+    let sigma = part.sigma.clone().map_or_else(|| Column::uniform(1.0), Column::stored);
+    let points = PointSource::new(stored.chain([sigma]).collect(), part.places.len());
+    (points, Column::stored(part.weights.clone()))
+}
+
+/// A weighted sum of a density over points.
+struct Sum<'a> {
     density: Expr,
-    /// Its columns are those of the table, then data and sigma.
+    /// Its columns are those of the points, then data and sigma.
     operator: Operator,
     /// Whether it moves the weights V of unknown functions, or the weights W.
     over_functions: bool,
     origin: &'a Origin,
 }
 
-impl Mean<'_> {
-    fn load(&self, graph: &mut Graph, device: &mut dyn Device, table: Table) -> Result<DensityId> {
+impl Sum<'_> {
+    fn load(
+        &self,
+        graph: &mut Graph,
+        device: &mut dyn Device,
+        points: PointSource,
+        weights: Column,
+    ) -> Result<DensityId> {
         let make = if self.over_functions { DensityProgram::over_functions } else { DensityProgram::new };
         let program = make(graph, &self.operator, self.density)
             .map_err(|error| program_error(graph, &error, self.origin))?;
+        Ok(device.load_density(program, points, weights))
+    }
+
+    /// The mean over the rows of a table without sigma.
+    fn load_mean(&self, graph: &mut Graph, device: &mut dyn Device, table: Table) -> Result<DensityId> {
         let count = table.values.len();
-        let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);
         let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
-        let points = PointSource::new(stored.chain([sigma]).collect(), count);
-        Ok(device.load_density(program, points, Column::uniform(1.0 / count as f64)))
+        let points = PointSource::new(stored.chain([Column::uniform(1.0)]).collect(), count);
+        self.load(graph, device, points, Column::uniform(1.0 / count as f64))
     }
 }

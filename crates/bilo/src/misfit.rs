@@ -2,15 +2,31 @@
 //! alone where the classical twin solves the PDE for them.
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::likelihood::Sites;
 use crate::problem::{Problem, Table};
 use crate::theta::Theta;
 use crate::twin::{Twin, TwinSolution, WithSlopes};
 
-/// L_data = Σ_o weight_o mean_i ((value_i - data_i)/sigma_i)², with sigma one where there is none.
+/// L_data = Σ_o weight_o Σ_i w_i l(value_i, data_i, sigma_i), where w_i and l are those of the observation's
+/// likelihood: for normal errors the mean of ((value - data)/sigma)².
 #[derive(Clone, Copy)]
 pub struct DataLoss<'a> {
     problem: &'a Problem,
     tables: &'a [Table],
+}
+
+/// What all data make of observed values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The term of each observation, without its weight.
+    pub terms: Vec<f64>,
+    /// The derivatives of the loss by the observed values, by observation.
+    pub by_values: Vec<Vec<f64>>,
+    /// Square roots of half the expected second derivatives by the values, over all observations: if the
+    /// errors are normal, what multiplies value - data in the square root of the loss.
+    pub roots: Vec<f64>,
+    /// The size of a loss from which nothing more can be gained.
+    pub size: f64,
 }
 
 impl<'a> DataLoss<'a> {
@@ -34,27 +50,29 @@ impl<'a> DataLoss<'a> {
         self.problem.observations.iter().map(|observation| format!("data.{}", observation.name)).collect()
     }
 
-    /// The square roots of what multiplies the squares (value - data)² in the loss, over all
-    /// observations.
-    pub fn root_weights(&self) -> Vec<f64> {
-        let of = |(observation, table): (&crate::problem::Observation, &'a Table)| {
-            let root = (observation.weight / table.values.len() as f64).sqrt();
-            (0..table.values.len()).map(move |i| root / table.sigma.as_ref().map_or(1.0, |sigma| sigma[i]))
-        };
-        self.problem.observations.iter().zip(self.tables).flat_map(of).collect()
+    /// Where each observation is evaluated, at these variables.
+    pub fn sites(&self, eta: &[f64]) -> Result<Vec<Sites>> {
+        let thetas = self.problem.thetas(eta);
+        let observations = self.problem.observations.iter().zip(self.tables);
+        observations
+            .map(|(observation, table)| Sites::new(self.problem, observation, table, &thetas))
+            .collect()
     }
 
-    /// The residuals whose squares make up the loss, over all observations.
-    pub fn residuals(&self, values: &[Vec<f64>]) -> Vec<f64> {
-        let misfits = values.iter().flatten().zip(self.tables.iter().flat_map(|table| &table.values));
-        misfits.zip(self.root_weights()).map(|((value, data), root)| root * (value - data)).collect()
-    }
-
-    /// The derivatives of the loss by the observed values, by observation.
-    pub fn by_values(&self, values: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let residuals = self.residuals(values);
-        let mut all = residuals.iter().zip(self.root_weights()).map(|(residual, root)| 2.0 * root * residual);
-        values.iter().map(|values| all.by_ref().take(values.len()).collect()).collect()
+    /// What the data make of observed values.
+    pub fn judge(&self, sites: &[Sites], values: &[Vec<f64>]) -> Result<Judged> {
+        let mut judged = Judged { terms: vec![], by_values: vec![], roots: vec![], size: 0.0 };
+        for ((observation, sites), values) in self.problem.observations.iter().zip(sites).zip(values) {
+            let weight = observation.weight;
+            let found = sites.judge(values)?;
+            judged.by_values.push(found.by_values.into_iter().map(|slope| weight * slope).collect());
+            judged
+                .roots
+                .extend(found.curvature.into_iter().map(|curvature| (weight * curvature / 2.0).sqrt()));
+            judged.size += weight * observation.likelihood.size(found.term);
+            judged.terms.push(found.term);
+        }
+        Ok(judged)
     }
 
     /// The derivatives of the observed values over all observations, one column per unknown.
@@ -63,28 +81,19 @@ impl<'a> DataLoss<'a> {
         (0..self.problem.unknowns.len()).map(column).collect()
     }
 
-    /// The derivatives of the residuals, one column per unknown.
-    pub fn jacobian(&self, observed: &[WithSlopes]) -> Vec<Vec<f64>> {
-        let (mut columns, roots) = (self.slopes(observed), self.root_weights());
-        for column in &mut columns {
-            column.iter_mut().zip(&roots).for_each(|(slope, root)| *slope *= root);
-        }
-        columns
-    }
-
-    /// The term of each observation, without its weight.
-    pub fn terms(&self, values: &[Vec<f64>]) -> Vec<f64> {
-        let term = |(table, values): (&Table, &Vec<f64>)| {
-            let sigma = |i: usize| table.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
-            let square = |i: usize| ((values[i] - table.values[i]) / sigma(i)).powi(2);
-            (0..values.len()).map(square).sum::<f64>() / values.len() as f64
-        };
-        self.tables.iter().zip(values).map(term).collect()
-    }
-
     /// The weighted sum of the terms.
     pub fn total(&self, terms: &[f64]) -> f64 {
         self.problem.observations.iter().zip(terms).map(|(observation, term)| observation.weight * term).sum()
+    }
+}
+
+impl Judged {
+    /// The derivatives of the loss by variables, from those of the observed values.
+    pub fn gradient(&self, slopes: &[Vec<f64>]) -> Vec<f64> {
+        let product = |column: &Vec<f64>| {
+            column.iter().zip(self.by_values.iter().flatten()).map(|(slope, by_value)| slope * by_value).sum()
+        };
+        slopes.iter().map(product).collect()
     }
 }
 
@@ -103,10 +112,12 @@ pub struct Visit<'a> {
     pub theta: Theta,
     /// The solution.
     pub solution: TwinSolution<'a>,
+    /// Where the observations are evaluated.
+    pub sites: Vec<Sites>,
     /// The observed quantities, by observation.
     pub values: Vec<Vec<f64>>,
-    /// The terms of the loss.
-    pub terms: Vec<f64>,
+    /// What the data make of them.
+    pub judged: Judged,
 }
 
 impl<'a> TwinLoss<'a> {
@@ -114,23 +125,24 @@ impl<'a> TwinLoss<'a> {
     pub fn visit(&self, theta: impl Into<Theta>) -> Result<Visit<'a>> {
         let theta = theta.into();
         let solution = self.twin.solve(&theta)?;
-        let observations = self.data.problem.observations.iter().zip(self.data.tables);
+        let sites = self.data.sites(&theta.eta)?;
+        let observations = self.data.problem.observations.iter().zip(&sites);
         let values = observations
-            .map(|(observation, table)| solution.observe(&observation.value, &table.coordinates))
+            .map(|(observation, sites)| solution.observe(&observation.value, &sites.coordinates))
             .collect::<Result<Vec<_>>>()?;
         if values.iter().flatten().any(|value| !value.is_finite()) {
             return Err(Diagnostic::new("an observed value is not finite", Default::default()).into());
         }
-        let terms = self.data.terms(&values);
-        Ok(Visit { theta, solution, values, terms })
+        let judged = self.data.judge(&sites, &values)?;
+        Ok(Visit { theta, solution, sites, values, judged })
     }
 
     /// The observed quantities with their derivatives by eta.
     pub fn slopes(&self, visit: &Visit<'_>) -> Result<Vec<WithSlopes>> {
-        let observations = self.data.problem.observations.iter().zip(self.data.tables);
+        let observations = self.data.problem.observations.iter().zip(&visit.sites);
         observations
-            .map(|(observation, table)| {
-                visit.solution.observe_with_slopes(&observation.value, &table.coordinates)
+            .map(|(observation, sites)| {
+                visit.solution.observe_with_slopes(&observation.value, &sites.coordinates)
             })
             .collect()
     }
@@ -138,9 +150,9 @@ impl<'a> TwinLoss<'a> {
     /// The derivatives of L_data by everything unknown, by the adjoint.
     pub fn gradient(&self, visit: &Visit<'_>) -> Result<Theta> {
         let mut gradient = visit.theta.zeros();
-        let observations = self.data.problem.observations.iter().zip(self.data.tables);
-        for ((observation, table), weights) in observations.zip(self.data.by_values(&visit.values)) {
-            gradient.add(&visit.solution.gradient(&observation.value, &table.coordinates, &weights)?);
+        let observations = self.data.problem.observations.iter().zip(&visit.sites);
+        for ((observation, sites), weights) in observations.zip(&visit.judged.by_values) {
+            gradient.add(&visit.solution.gradient(&observation.value, &sites.coordinates, weights)?);
         }
         Ok(gradient)
     }

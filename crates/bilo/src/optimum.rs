@@ -1,5 +1,5 @@
-//! The data-optimal unknowns: the minimum of the data loss under the exact PDE, by Gauss-Newton with
-//! Levenberg's damping and tangents of the classical twin.
+//! The data-optimal unknowns: the minimum of the data loss under the exact PDE, by Gauss-Newton (Fisher
+//! scoring where errors are not normal) with Levenberg's damping and tangents of the classical twin.
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::misfit::{TwinLoss, Visit};
@@ -15,8 +15,9 @@ pub const MAX_ITERATIONS: usize = 100;
 /// smaller by far.
 const STEP: f64 = 1e-6;
 
-/// Converged when the residuals are orthogonal to every column of the Jacobian up to this cosine. What is
-/// left to gain is this times the square root of the number of values, in standard deviations.
+/// Converged when the gradient is this small beside the square root of loss and curvature: for squares, when
+/// the residuals are orthogonal to every column of the Jacobian up to this cosine. What is left to gain is
+/// this times the square root of the number of values, in standard deviations.
 const GRADIENT: f64 = 1e-7;
 
 /// Damping at the start, relative to columns of unit length.
@@ -52,7 +53,7 @@ pub fn minimise<'a>(
 ) -> Result<Optimum<'a>> {
     let mut search = Search::new(loss, start)?;
     for step in 1..=MAX_ITERATIONS {
-        let (eta, terms) = (search.visit.theta.eta.clone(), search.visit.terms.clone());
+        let (eta, terms) = (search.visit.theta.eta.clone(), search.visit.judged.terms.clone());
         let converged = search.iterate()?;
         let stop = watch(&Iterate { step, eta: &eta, terms: &terms });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
@@ -88,14 +89,14 @@ impl<'l, 'a> Search<'l, 'a> {
         if model.stationary() {
             return Ok(true);
         }
-        let before = self.loss.data.total(&self.visit.terms);
+        let before = self.loss.data.total(&self.visit.judged.terms);
         loop {
             let trial = self.projected(&model.step(self.damping));
             let moved: Vec<f64> =
                 trial.iter().zip(&self.visit.theta.eta).map(|(new, old)| new - old).collect();
             // Where the twin cannot solve, the step was too long.
             if let Ok(visit) = self.loss.visit(&trial) {
-                let gain = before - self.loss.data.total(&visit.terms);
+                let gain = before - self.loss.data.total(&visit.judged.terms);
                 if gain > 0.0 {
                     self.visit = visit;
                     self.observed = self.loss.slopes(&self.visit)?;
@@ -130,59 +131,66 @@ impl<'l, 'a> Search<'l, 'a> {
     }
 }
 
-/// The residuals linearised in eta, rho + J delta, for the unknowns that are free to move.
+/// The loss near a point, as a parabola: its gradient, and its curvature as |J delta|² with J the derivatives
+/// of the observed values, weighted as the loss curves; for the unknowns that are free to move.
 struct Model {
-    residuals: Vec<f64>,
+    /// Half the derivatives of the loss.
+    gradient: Vec<f64>,
     jacobian: Vec<Vec<f64>>,
     /// Length of each column; zero for an unknown that is held.
     lengths: Vec<f64>,
     /// Singular value decomposition of the columns at unit length: singular values, right vectors
-    /// and the residuals along the left ones.
+    /// and the gradient along these.
     singular: Vec<f64>,
     right: Mat<f64>,
     along: Vec<f64>,
+    /// The size of the loss.
+    size: f64,
 }
 
 impl Model {
     fn new(loss: &TwinLoss<'_>, visit: &Visit<'_>, observed: &[WithSlopes]) -> Result<Self> {
-        let residuals = loss.data.residuals(&visit.values);
-        let jacobian = loss.data.jacobian(observed);
+        let mut jacobian = loss.data.slopes(observed);
+        let gradient: Vec<f64> = visit.judged.gradient(&jacobian).iter().map(|slope| slope / 2.0).collect();
+        let roots = &visit.judged.roots;
+        for column in &mut jacobian {
+            column.iter_mut().zip(roots).for_each(|(slope, root)| *slope *= root);
+        }
         let unknowns = loss.data.problem().unknowns.iter().zip(&visit.theta.eta);
-        let lengths: Vec<f64> = (unknowns.zip(&jacobian))
-            .map(|((unknown, &eta), column)| match held(unknown, eta, dot(column, &residuals)) {
+        let lengths: Vec<f64> = (unknowns.zip(&jacobian).zip(&gradient))
+            .map(|(((unknown, &eta), column), &slope)| match held(unknown, eta, slope) {
                 true => 0.0,
                 false => dot(column, column).sqrt(),
             })
             .collect();
         let unit = |i: usize, j: usize| if lengths[j] > 0.0 { jacobian[j][i] / lengths[j] } else { 0.0 };
-        let matrix = Mat::from_fn(residuals.len(), jacobian.len(), unit);
+        let matrix = Mat::from_fn(roots.len(), jacobian.len(), unit);
         let svd = matrix.thin_svd().map_err(|_| {
             Diagnostic::new("the derivatives of the observed values are not finite", Default::default())
         })?;
-        let count = residuals.len().min(jacobian.len());
-        let along = |k: usize| (0..residuals.len()).map(|i| svd.U()[(i, k)] * residuals[i]).sum();
+        let count = roots.len().min(jacobian.len());
+        let component = |j: usize| if lengths[j] > 0.0 { gradient[j] / lengths[j] } else { 0.0 };
+        let along = |k: usize| (0..jacobian.len()).map(|j| svd.V()[(j, k)] * component(j)).sum();
         Ok(Self {
             singular: (0..count).map(|k| svd.S().column_vector()[k]).collect(),
             right: svd.V().to_owned(),
             along: (0..count).map(along).collect(),
-            residuals,
+            size: visit.judged.size.sqrt(),
+            gradient,
             jacobian,
             lengths,
         })
     }
 
-    /// Whether the residuals are orthogonal to all that a step can change.
+    /// Whether there is nothing to gain along any unknown.
     fn stationary(&self) -> bool {
-        let size = dot(&self.residuals, &self.residuals).sqrt();
-        let free = self.jacobian.iter().zip(&self.lengths);
-        free.into_iter().all(|(column, &length)| {
-            length == 0.0 || dot(column, &self.residuals).abs() <= GRADIENT * length * size
-        })
+        let free = self.gradient.iter().zip(&self.lengths);
+        free.into_iter().all(|(slope, &length)| length == 0.0 || slope.abs() <= GRADIENT * length * self.size)
     }
 
-    /// The minimum of |rho + J delta|² + lambda |D delta|², D the lengths of the columns.
+    /// The minimum of the parabola + lambda |D delta|², D the lengths of the columns.
     fn step(&self, lambda: f64) -> Vec<f64> {
-        let part = |k: usize| -self.singular[k] * self.along[k] / (self.singular[k].powi(2) + lambda);
+        let part = |k: usize| -self.along[k] / (self.singular[k].powi(2) + lambda);
         let component = |j: usize| match self.lengths[j] {
             0.0 => 0.0,
             length => (0..self.singular.len()).map(|k| self.right[(j, k)] * part(k)).sum::<f64>() / length,
@@ -192,11 +200,11 @@ impl Model {
 
     /// What the loss falls by if the model is right.
     fn predicted_gain(&self, moved: &[f64]) -> f64 {
-        let mut change = vec![0.0; self.residuals.len()];
+        let mut change = vec![0.0; self.jacobian.first().map_or(0, Vec::len)];
         for (column, moved) in self.jacobian.iter().zip(moved) {
             change.iter_mut().zip(column).for_each(|(change, slope)| *change += slope * moved);
         }
-        -2.0 * dot(&self.residuals, &change) - dot(&change, &change)
+        -2.0 * dot(&self.gradient, moved) - dot(&change, &change)
     }
 }
 

@@ -122,16 +122,18 @@ pub struct StateOutcome {
     /// if the classical solver failed (see [`Outcome::classical_failure`]) or if there is no network
     /// to compare with it.
     pub relative_l2_vs_classical: Option<f64>,
+    /// The same at the end of the time alone, if there is a time.
+    pub relative_l2_at_end: Option<f64>,
 }
 
 impl StateOutcome {
     /// A state of which there is the classical solution only.
     pub(crate) fn alone(name: &str) -> StateOutcome {
-        StateOutcome { name: name.to_owned(), relative_l2_vs_classical: None }
+        StateOutcome { name: name.to_owned(), relative_l2_vs_classical: None, relative_l2_at_end: None }
     }
 }
 
-/// Mean of ((value - data)/sigma)² of one observation at the estimate.
+/// The data loss of one observation at the estimate: for normal errors the mean of ((value - data)/sigma)².
 #[derive(Clone, Debug, PartialEq)]
 pub struct MisfitOutcome {
     /// The observation.
@@ -140,6 +142,10 @@ pub struct MisfitOutcome {
     pub network: Option<f64>,
     /// By the classical solution, if there is one.
     pub classical: Option<f64>,
+    /// For a segmentation, the overlap 2 |A and B| / (|A| + |B|) of the network's and the observed set.
+    pub dice_network: Option<f64>,
+    /// The same of the classical solution.
+    pub dice_classical: Option<f64>,
 }
 
 /// Wall-clock seconds.

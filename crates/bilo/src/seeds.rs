@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     FunctionWeights,
     /// Frozen features of an unknown function's network.
     FunctionFeatures,
+    /// Points of an equation that are drawn afresh.
+    Renewal,
     /// A random field; its seed is its own, not that of the run.
     RandomField,
 }

@@ -69,7 +69,11 @@ impl Settling {
 
     fn losses_no_longer_fall(&self) -> bool {
         !self.losses_before.is_empty()
-            && self.losses.iter().zip(&self.losses_before).all(|(now, before)| *now >= (1.0 - FALL) * before)
+            && self
+                .losses
+                .iter()
+                .zip(&self.losses_before)
+                .all(|(now, before)| *now >= before - FALL * before.abs())
     }
 }
 

@@ -132,11 +132,18 @@ impl Trainer<'_> {
         lower: &mut dyn Optimizer,
         upper: &mut dyn GradientMethod,
     ) -> Vec<f64> {
-        let loss = self.upper.loss(self.device, &point.weights, &point.eta);
+        let loss = self.upper_loss(point);
         let mut terms = vec![];
         self.lower_step(point, lower, &mut terms);
         self.upper_step(point, upper, &loss);
         self.with_data(terms, loss.terms)
+    }
+
+    /// The upper level's loss, integrals broken where the unknowns are now.
+    fn upper_loss(&mut self, point: &Point) -> UpperLoss {
+        let moved = self.upper.move_places(self.problem, self.device, &point.eta);
+        moved.expect("breaks were checked to have values");
+        self.upper.loss(self.device, &point.weights, &point.eta)
     }
 
     /// One step of the lower level, over W; the terms of its last evaluation.
@@ -175,7 +182,7 @@ impl Trainer<'_> {
             }
         }
         let (_, terms) = self.lower.loss(self.device, &point.weights, &point.eta, None);
-        let loss = self.upper.loss(self.device, &point.weights, &point.eta);
+        let loss = self.upper_loss(point);
         self.upper_step(point, upper, &loss);
         self.with_data(terms, loss.terms)
     }
@@ -223,6 +230,8 @@ impl Trainer<'_> {
         };
         for number in 1..=steps {
             let before = point.clone();
+            let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
+            self.lower.renew(self.problem, self.device, earlier + number);
             let losses = step(self, point, number);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
                 *point = good;
@@ -300,7 +309,7 @@ impl Trainer<'_> {
     }
 
     fn thetas(&self, eta: &[f64]) -> Vec<f64> {
-        eta.iter().zip(&self.problem.unknowns).map(|(&eta, unknown)| unknown.theta_of(eta)).collect()
+        self.problem.thetas(eta)
     }
 
     fn weight_optimiser(&self, kind: WeightOptimiser, shapes: &[(usize, usize)]) -> Box<dyn Optimizer> {

@@ -21,6 +21,7 @@ use profile::Profile;
 use slopes::Tangents;
 pub use slopes::WithSlopes;
 use statement::Parts;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::theta::Theta;
@@ -311,17 +312,44 @@ impl TwinSolution<'_> {
     /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's
     /// scheme are an error: it may jump.
     pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let Evaluated { tape, scratch, .. } = self.evaluate(formula, columns)?;
+        self.observe_with(formula, columns, &[])
+    }
+
+    /// The same with further names, whose values at the points are given.
+    pub(crate) fn observe_with(
+        &self,
+        formula: &Formula,
+        columns: &[Vec<f64>],
+        more: &[(&str, &[f64])],
+    ) -> Result<Vec<f64>> {
+        let Evaluated { tape, scratch, .. } = self.evaluate_with(formula, columns, more)?;
         Ok(scratch.output(&tape, 0).to_vec())
     }
 
     fn evaluate(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Evaluated> {
+        self.evaluate_with(formula, columns, &[])
+    }
+
+    fn evaluate_with(
+        &self,
+        formula: &Formula,
+        columns: &[Vec<f64>],
+        more: &[(&str, &[f64])],
+    ) -> Result<Evaluated> {
         let mut names = self.twin.names.clone();
+        let mut given = BTreeMap::new();
+        for &(name, values) in more {
+            let symbol = names.graph.symbol(name);
+            let leaf = names.graph.leaf(symbol);
+            names.scope.bind(name, leaf);
+            given.insert(symbol, values);
+        }
         let value = names.lower(formula)?;
         let leaves = names.graph.leaves(&[value]);
         let mut inputs = vec![];
         for leaf in &leaves {
             inputs.push(match leaf {
+                Leaf::Symbol(symbol) if given.contains_key(symbol) => given[symbol].to_vec(),
                 Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
                 Leaf::Derivative(_, index) if names.is_by_input(index) => return Err(no_partials(formula)),
                 Leaf::Derivative(function, index) => match (self.twin.state(*function), &self.solved) {

@@ -1,8 +1,10 @@
 //! How well the data determine the unknowns: standard deviations from the derivatives of the observed
 //! values, and combinations of unknowns that the data do not see.
 
+use crate::diagnostic::Result;
+use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
-use crate::problem::Data;
+use crate::problem::{Observation, Problem};
 use crate::spectrum::{Sensitivities, hardly_seen, unit};
 use crate::twin::WithSlopes;
 
@@ -15,6 +17,8 @@ pub enum NoiseSource {
     Stated,
     /// What the solution leaves of the data.
     Residuals,
+    /// The likelihood of the observation, which has no errors of a size.
+    Likelihood,
 }
 
 impl NoiseSource {
@@ -24,6 +28,7 @@ impl NoiseSource {
             NoiseSource::Sigma => "sigma",
             NoiseSource::Stated => "stated",
             NoiseSource::Residuals => "residuals",
+            NoiseSource::Likelihood => "likelihood",
         }
     }
 }
@@ -35,8 +40,9 @@ pub struct Noise {
     pub observation: String,
     /// Where its size is known from.
     pub source: NoiseSource,
-    /// Its standard deviation, the root mean square where it differs from value to value.
-    pub sd: f64,
+    /// Its standard deviation, the root mean square where it differs from value to value; none where the
+    /// data are no values with errors.
+    pub sd: Option<f64>,
 }
 
 /// The noise of all data.
@@ -44,36 +50,54 @@ pub struct Noise {
 pub struct NoiseLevels {
     /// By observation.
     pub observations: Vec<Noise>,
-    /// The standard deviation of each value, over all observations.
-    pub by_value: Vec<f64>,
+    /// What multiplies the derivatives of each observed value, over all observations, when their minimiser
+    /// is found.
+    roots: Vec<f64>,
+    /// The standard deviations of what the minimiser then sees of each value's error.
+    spread: Vec<f64>,
 }
 
 impl NoiseLevels {
-    /// Known from the data or stated; else what a solution with these values leaves of the data.
-    pub fn new(data: &DataLoss<'_>, values: &[Vec<f64>]) -> Self {
+    /// Known from the data, the likelihood or stated; else what a solution with these values leaves of the
+    /// data.
+    pub fn new(data: &DataLoss<'_>, sites: &[Sites], values: &[Vec<f64>]) -> Result<Self> {
         // What the fit of the unknowns took out of the residuals, spread over all values.
         let (count, fitted) = (values.iter().flatten().count(), data.problem().unknowns.len());
         let freedom = count.saturating_sub(fitted) as f64 / count as f64;
-        let mut levels = Self { observations: vec![], by_value: vec![] };
-        for ((observation, table), values) in
-            data.problem().observations.iter().zip(data.tables()).zip(values)
-        {
-            let count = values.len() as f64;
-            let (source, sd) = match (&table.sigma, &observation.data) {
-                (Some(sigma), _) => {
-                    let square: f64 = sigma.iter().map(|sigma| sigma * sigma).sum();
-                    (NoiseSource::Sigma, (square / count).sqrt())
+        let roots = data.judge(sites, values)?.roots;
+        let mut levels = Self { observations: vec![], roots, spread: vec![] };
+        for ((observation, sites), values) in data.problem().observations.iter().zip(sites).zip(values) {
+            let noise = Noise::of(observation, sites, values, freedom);
+            let place = levels.spread.len();
+            match noise.sd.filter(|_| !sites.calibrated) {
+                Some(sd) => {
+                    levels.spread.extend(levels.roots[place..].iter().take(values.len()).map(|r| sd * r))
                 }
-                (None, Data::Synthetic { noise, .. }) if *noise > 0.0 => (NoiseSource::Stated, *noise),
-                (None, _) => {
-                    let square: f64 = values.iter().zip(&table.values).map(|(a, b)| (a - b).powi(2)).sum();
-                    (NoiseSource::Residuals, (square / (freedom * count)).sqrt())
-                }
-            };
-            levels.observations.push(Noise { observation: observation.name.clone(), source, sd });
-            levels.by_value.extend(table.sigma.clone().unwrap_or_else(|| vec![sd; values.len()]));
+                // A loss that is 2/N times a negative log-likelihood: its gradient varies as it curves.
+                None => levels.spread.extend(vec![(observation.weight / sites.count).sqrt(); values.len()]),
+            }
+            levels.observations.push(noise);
         }
-        levels
+        Ok(levels)
+    }
+}
+
+impl Noise {
+    fn of(observation: &Observation, sites: &Sites, values: &[f64], freedom: f64) -> Self {
+        let mean_square =
+            |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>() / sites.count;
+        let sigma = sites.parts.iter().find_map(|part| part.sigma.as_ref());
+        let (source, sd) = match (sigma, observation.stated_noise()) {
+            (Some(sigma), _) => (NoiseSource::Sigma, Some(mean_square(&mut sigma.iter().copied()).sqrt())),
+            (None, _) if sites.calibrated => (NoiseSource::Likelihood, None),
+            (None, Some(noise)) => (NoiseSource::Stated, Some(noise)),
+            (None, None) => {
+                let left =
+                    mean_square(&mut values.iter().zip(sites.data()).map(|(value, data)| value - data));
+                (NoiseSource::Residuals, Some((left / freedom).sqrt()))
+            }
+        };
+        Self { observation: observation.name.clone(), source, sd }
     }
 }
 
@@ -92,25 +116,19 @@ impl Uncertainty {
     /// From observed values and their derivatives by eta, at eta, by any solver; none if they are not
     /// finite.
     ///
-    /// To first order the minimiser of the loss moves by A⁺ (√w ε) with A the derivatives of the
-    /// residuals √w (value - data) and ε the noise of the data. Where the weights w are as 1/sigma²
-    /// its standard deviations are the Cramér-Rao bound.
-    pub fn new(
-        data: &DataLoss<'_>,
-        noise: &NoiseLevels,
-        observed: &[WithSlopes],
-        eta: &[f64],
-    ) -> Option<Self> {
-        let (problem, roots) = (data.problem(), data.root_weights());
-        let unknowns = problem.unknowns.iter().zip(eta);
-        let units: Vec<f64> = unknowns
-            .map(|(unknown, &eta)| unit(unknown.theta_of(eta).abs().max(unknown.guess.abs())))
+    /// To first order the minimiser of the loss moves by A⁺ (√w ε) with A the derivatives √w d value of the
+    /// observed values, weighted as the loss curves, and √w ε what it sees of the errors of the data. Where
+    /// the loss is a log-likelihood (normal errors: where w is as 1/sigma²) its standard deviations are the
+    /// Cramér-Rao bound.
+    pub fn new(problem: &Problem, noise: &NoiseLevels, observed: &[WithSlopes], eta: &[f64]) -> Option<Self> {
+        let units: Vec<f64> = (problem.unknowns.iter().zip(problem.thetas(eta)))
+            .map(|(unknown, theta)| unit(theta.abs().max(unknown.guess.abs())))
             .collect();
         let sensitivities = Sensitivities::new(&problem.unknowns, eta, &units, observed);
-        let (plain, weighted) = (sensitivities.spectrum(|_| 1.0)?, sensitivities.spectrum(|i| roots[i])?);
-        let spread: Vec<f64> = noise.by_value.iter().zip(&roots).map(|(sd, root)| sd * root).collect();
+        let (plain, weighted) =
+            (sensitivities.spectrum(|_| 1.0)?, sensitivities.spectrum(|i| noise.roots[i])?);
         // A value that is missing tells nothing, whatever its noise.
-        let relative_sd = weighted.deviations(|i| spread.get(i).copied().unwrap_or(1.0));
+        let relative_sd = weighted.deviations(|i| noise.spread.get(i).copied().unwrap_or(1.0));
         let alone = |&unseen: &usize| -> Vec<f64> {
             (0..problem.unknowns.len()).map(|j| f64::from(j == unseen)).collect()
         };

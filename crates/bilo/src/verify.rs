@@ -43,9 +43,14 @@ pub fn verify(
     let classical = classical.map(|solution| states_on_grid(problem, solution, &grid));
     let mut states = vec![];
     for (number, state) in problem.states.iter().enumerate() {
-        let distance = |states: &Vec<Field>| relative_l2(&arrays[number].values, &states[number].values);
-        let agreement = classical.as_ref().ok().map(distance);
-        states.push(StateOutcome { name: state.name.clone(), relative_l2_vs_classical: agreement });
+        let pair = classical.as_ref().ok().map(|states| (&arrays[number].values, &states[number].values));
+        let at_end = |values: &[f64]| at_end_of_time(problem, values);
+        states.push(StateOutcome {
+            name: state.name.clone(),
+            relative_l2_vs_classical: pair.map(|(ours, theirs)| relative_l2(ours, theirs)),
+            relative_l2_at_end: pair
+                .and_then(|(ours, theirs)| Some(relative_l2(&at_end(ours)?, &at_end(theirs)?))),
+        });
     }
     let failure = classical.map(|classical| arrays.extend(classical)).err();
     Ok(Verdict { states, fields: Fields { axes: report_axes(problem), arrays }, classical_failure: failure })
@@ -63,7 +68,7 @@ fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
 
 fn report_grid(problem: &Problem) -> Result<PointSource> {
     let counts = (0..problem.coordinates.len()).map(|c| (c, report_nodes(problem))).collect();
-    Points { layout: Layout::Grid(counts), at: vec![], filter: None }.source(problem, 0)
+    Points::laid_out(Layout::Grid(counts)).source(problem, 0)
 }
 
 /// States first, then the residuals of the equations that hold inside the domain.
@@ -98,6 +103,15 @@ fn states_on_grid(problem: &Problem, solution: &TwinSolution<'_>, grid: &PointSo
         Field::everywhere(problem, name, solution.state(number, &columns))
     };
     problem.states.iter().enumerate().map(field).collect()
+}
+
+/// The values of a field over all coordinates where the time is at its end, if there is a time.
+fn at_end_of_time(problem: &Problem, values: &[f64]) -> Option<Vec<f64>> {
+    let time = problem.coordinates.iter().position(|coordinate| coordinate.time)?;
+    let nodes = report_nodes(problem);
+    let stride = nodes.pow((problem.coordinates.len() - 1 - time) as u32);
+    let last = |place: &usize| place / stride % nodes == nodes - 1;
+    Some((0..values.len()).filter(last).map(|place| values[place]).collect())
 }
 
 /// ||a - b|| / ||b||.

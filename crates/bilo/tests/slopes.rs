@@ -141,7 +141,7 @@ fn the_data_loss_has_taylor_rates_one_and_two() {
             let eta: Vec<f64> =
                 start.iter().enumerate().map(|(j, eta)| eta + h * (1.0 - 0.3 * j as f64)).collect();
             let visit = loss.visit(&eta).unwrap();
-            (loss.data.total(&visit.terms), visit)
+            (loss.data.total(&visit.judged.terms), visit)
         };
         let (value, visit) = at(0.0);
         let gradient = loss.gradient(&visit).unwrap();

@@ -31,9 +31,9 @@ fn uncertainty_at(problem: &Problem, theta: &[f64]) -> (Uncertainty, NoiseLevels
     let loss = TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin };
     let eta: Vec<f64> = problem.unknowns.iter().zip(theta).map(|(u, &theta)| u.eta_of(theta)).collect();
     let visit = loss.visit(&eta).unwrap();
-    let noise = NoiseLevels::new(&loss.data, &visit.values);
+    let noise = NoiseLevels::new(&loss.data, &visit.sites, &visit.values).unwrap();
     let observed = loss.slopes(&visit).unwrap();
-    (Uncertainty::new(&loss.data, &noise, &observed, &eta).expect("finite slopes"), noise)
+    (Uncertainty::new(problem, &noise, &observed, &eta).expect("finite slopes"), noise)
 }
 
 /// The statistical floor of Fisher-KPP with 51x51 data, relative standard deviations of D and rho: 1.0 %
@@ -46,7 +46,10 @@ fn fisher_kpp_has_the_known_floor() {
             let ratio = sd / 2.0 / floor;
             assert!((ratio - 1.0).abs() < 0.1, "noise {noise}: relative sd {}, floor {floor}", sd / 2.0);
         }
-        assert_eq!((levels.observations[0].source, levels.observations[0].sd), (NoiseSource::Stated, noise));
+        assert_eq!(
+            (levels.observations[0].source, levels.observations[0].sd),
+            (NoiseSource::Stated, Some(noise))
+        );
         assert_eq!(found.warnings, [""; 0]);
     }
 }
@@ -78,11 +81,12 @@ fn without_a_stated_noise_the_residuals_tell_it() {
     silent.observations[0].data = bilo::problem::Data::Table(observed_tables(&stated, 0).unwrap().remove(0));
     let (stated, silent) = (adjoint(&stated, 0), adjoint(&silent, 0));
     assert_eq!(silent.noise[0].source, NoiseSource::Residuals);
-    assert!((silent.noise[0].sd / 0.01 - 1.0).abs() < 0.05, "{}", silent.noise[0].sd);
+    let found = silent.noise[0].sd.expect("from the residuals");
+    assert!((found / 0.01 - 1.0).abs() < 0.05, "{found}");
     for (with, without) in stated.unknowns.iter().zip(&silent.unknowns) {
         assert_eq!(with.estimate, without.estimate);
         let ratio = without.sd.unwrap() / with.sd.unwrap();
-        assert!((ratio * 0.01 / silent.noise[0].sd - 1.0).abs() < 1e-9, "{ratio}");
+        assert!((ratio * 0.01 / found - 1.0).abs() < 1e-9, "{ratio}");
     }
 }
 
@@ -124,6 +128,7 @@ fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
     let outcome = adjoint(&level(None, 1.0), 0);
     let residual = 2.0 * outcome.unknowns[0].estimate - 3.0;
     let sd = outcome.noise[1].sd;
+    let sd = sd.expect("from the residuals");
     assert!((sd - (1.5_f64).sqrt() * residual.abs()).abs() < 1e-9, "{sd}");
 }
 

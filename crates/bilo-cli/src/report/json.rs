@@ -1,7 +1,7 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
-use bilo::outcome::{FunctionOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, MisfitOutcome, Outcome, ScalarOutcome, Stop};
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
@@ -16,11 +16,15 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         "stop": outcome.stop.name(),
         "unknowns": unknowns(outcome),
         "states": map(&outcome.states, |state| {
-            (&state.name, json!({ "relative_l2_vs_classical": state.relative_l2_vs_classical }))
+            let mut value = json!({ "relative_l2_vs_classical": state.relative_l2_vs_classical });
+            if let Some(at_end) = state.relative_l2_at_end {
+                value["relative_l2_at_end"] = json!(at_end);
+            }
+            (&state.name, value)
         }),
         "losses": map(&outcome.losses, |(name, loss)| (name, json!(loss))),
         "data_misfit": map(&outcome.misfits, |misfit| {
-            (&misfit.name, json!({ "network": misfit.network, "classical": misfit.classical }))
+            (&misfit.name, misfit_value(misfit))
         }),
         "audit": outcome.audit.iter().map(audit).collect::<Vec<_>>(),
         "singular_values": outcome.singular_values,
@@ -96,6 +100,17 @@ fn diverged(stop: &Stop) -> Value {
 /// An object that keeps the order of the list.
 fn map<'a, T>(list: &'a [T], entry: impl Fn(&'a T) -> (&'a String, Value)) -> Map<String, Value> {
     list.iter().map(entry).map(|(name, value)| (name.clone(), value)).collect()
+}
+
+/// The data loss of an observation, and the overlap of sets where it is a segmentation.
+fn misfit_value(misfit: &MisfitOutcome) -> Value {
+    let mut value = json!({ "network": misfit.network, "classical": misfit.classical });
+    for (key, dice) in [("dice_network", misfit.dice_network), ("dice_classical", misfit.dice_classical)] {
+        if let Some(dice) = dice {
+            value[key] = json!(dice);
+        }
+    }
+    value
 }
 
 #[cfg(test)]

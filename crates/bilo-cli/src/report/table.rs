@@ -124,6 +124,15 @@ fn classical(outcome: &Outcome) -> String {
         let both = [of("by the network", misfit.network), of("by the classical solution", misfit.classical)];
         let both: Vec<String> = both.into_iter().flatten().collect();
         let _ = writeln!(text, "{}: data loss at the estimate {}.", misfit.name, both.join(", "));
+        let of = |solution: &str, dice: Option<f64>| dice.map(|dice| format!("{dice:.3} {solution}"));
+        let dice = [
+            of("of the network", misfit.dice_network),
+            of("of the classical solution", misfit.dice_classical),
+        ];
+        let dice: Vec<String> = dice.into_iter().flatten().collect();
+        if !dice.is_empty() {
+            let _ = writeln!(text, "{}: overlap with the data (DICE) {}.", misfit.name, dice.join(", "));
+        }
     }
     for audit in &outcome.audit {
         let (at, cosine, error) = (audit.at, audit.cosine, audit.relative_error);
@@ -138,12 +147,16 @@ fn classical(outcome: &Outcome) -> String {
             NoiseSource::Sigma => "as its sigma says",
             NoiseSource::Stated => "as stated",
             NoiseSource::Residuals => "from the residuals",
+            NoiseSource::Likelihood => "as its likelihood says",
         };
-        format!("{:.2e} in {} ({source})", noise.sd, noise.observation)
+        match noise.sd {
+            Some(sd) => format!("noise {sd:.2e} in {} ({source})", noise.observation),
+            None => format!("{} {source}", noise.observation),
+        }
     });
     let noise: Vec<String> = noise.collect();
     if !noise.is_empty() && outcome.unknowns.iter().any(|unknown| unknown.sd.is_some()) {
-        let _ = writeln!(text, "± is one standard deviation with noise {}.", noise.join(", "));
+        let _ = writeln!(text, "± is one standard deviation with {}.", noise.join(", "));
     }
     text
 }

@@ -4,6 +4,7 @@
 use super::points;
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
+use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
 use crate::operator::{LocalOperator, program_error};
 use crate::problem::Problem;
@@ -16,6 +17,7 @@ use bilo_jet::{Device, FieldProgram};
 /// has them: by observation and function.
 pub(crate) fn network_by_shifts(
     data: &DataLoss<'_>,
+    sites: &[Sites],
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &Point,
@@ -23,7 +25,7 @@ pub(crate) fn network_by_shifts(
     let problem = data.problem();
     let shifts = operator.functions.shifts();
     let mut all = vec![];
-    for (number, (observation, table)) in problem.observations.iter().zip(data.tables()).enumerate() {
+    for (number, (observation, sites)) in problem.observations.iter().zip(sites).enumerate() {
         let (value, unknowns) = (operator.observed[number], operator.unknowns(&point.eta));
         let graph = &mut operator.names.graph;
         let mut slopes: Vec<Expr> = vec![];
@@ -34,7 +36,7 @@ pub(crate) fn network_by_shifts(
         }
         let program = FieldProgram::new(graph, &operator.operator, &slopes)
             .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        all.push(device.evaluate(&program, points(table), &point.weights, &unknowns));
+        all.push(device.evaluate(&program, points(sites), &point.weights, &unknowns));
     }
     Ok(all)
 }
@@ -42,22 +44,23 @@ pub(crate) fn network_by_shifts(
 /// What du(x) = u_z(x) df(x) makes of the data loss, by the values of each function at its nodes.
 pub(crate) fn pointwise_gradient(
     data: &DataLoss<'_>,
+    sites: &[Sites],
     values: &[Vec<f64>],
     by_shifts: &[Vec<Vec<f64>>],
-) -> Theta {
+) -> Result<Theta> {
     let problem = data.problem();
-    let weights = data.by_values(values);
+    let weights = data.judge(sites, values)?.by_values;
     let mut gradient = Theta { eta: vec![0.0; problem.unknowns.len()], functions: vec![] };
     for (number, function) in problem.functions.iter().enumerate() {
         let lattice = Lattice::new(function);
         let mut by_nodes = vec![0.0; lattice.len()];
-        for ((table, weights), slopes) in data.tables().iter().zip(&weights).zip(by_shifts) {
+        for ((sites, weights), slopes) in sites.iter().zip(&weights).zip(by_shifts) {
             let seeds: Vec<f64> = weights.iter().zip(&slopes[number]).map(|(w, slope)| w * slope).collect();
-            lattice.scatter(&mut by_nodes, &lattice.select(&table.coordinates), &seeds);
+            lattice.scatter(&mut by_nodes, &lattice.select(&sites.coordinates), &seeds);
         }
         gradient.functions.push(by_nodes);
     }
-    gradient
+    Ok(gradient)
 }
 
 /// From derivatives by the functions' values to those by `net`, after those by the scalars.

@@ -3,7 +3,7 @@
 use super::reach::Reach;
 use super::text::count;
 use crate::operator::LocalOperator;
-use crate::problem::{Argument, Data, Problem, Regulariser, Transform, Unknown, UnknownFunction};
+use crate::problem::{Argument, Data, Likelihood, Problem, Regulariser, Transform, Unknown, UnknownFunction};
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -72,10 +72,21 @@ pub(super) fn states(problem: &Problem) -> Vec<String> {
 pub(super) fn observations(problem: &Problem) -> Vec<String> {
     let line = |o: &crate::problem::Observation| {
         let data = match &o.data {
-            Data::Synthetic { noise, .. } => format!("synthetic at the truth, noise {noise}"),
+            Data::Synthetic { noise, made: None, .. } => format!("synthetic at the truth, noise {noise}"),
+            Data::Synthetic { noise, made: Some(made), .. } => {
+                format!("synthetic at the truth, made as {}, noise {noise}", made.value.text)
+            }
+            Data::Drawn => "particles drawn at the truth".to_owned(),
+            Data::Table(table) if matches!(o.likelihood, Likelihood::PoissonProcess { .. }) => {
+                count(table.values.len(), "particle")
+            }
             Data::Table(table) => count(table.values.len(), "value"),
         };
-        format!("{}: {} ({data})", o.name, o.value.text)
+        let likelihood = match o.likelihood {
+            Likelihood::Gaussian => String::new(),
+            _ => format!(", likelihood {}", o.likelihood.name()),
+        };
+        format!("{}: {} ({data}{likelihood})", o.name, o.value.text)
     };
     problem.observations.iter().map(line).collect()
 }

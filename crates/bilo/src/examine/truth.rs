@@ -3,7 +3,7 @@
 use super::text::{digits, place, point, share};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::identify::observation_points;
-use crate::problem::{Coordinate, Data, Equation, NET, Observation, Problem, State, Table};
+use crate::problem::{Coordinate, Data, Equation, Likelihood, NET, Observation, Problem, State, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::truth::StatedTruth;
 use bilo_expr::{Expr, Leaf, Tape};
@@ -48,7 +48,9 @@ pub(super) fn verdicts(problem: &Problem) -> Result<Option<Verdicts>> {
     }
     let points = observation_points(problem)?;
     for (observation, points) in problem.observations.iter().zip(&points) {
-        if let Data::Table(table) = &observation.data {
+        if let Data::Table(table) = &observation.data
+            && !matches!(observation.likelihood, Likelihood::PoissonProcess { .. })
+        {
             check.data(observation, table, points)?;
         }
     }

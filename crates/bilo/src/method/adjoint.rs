@@ -31,7 +31,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     };
     let seconds = start.elapsed().as_secs_f64();
     let Found { visit, observed, losses, stop, steps } = found;
-    let noise = NoiseLevels::new(&loss.data, &visit.values);
+    let noise = NoiseLevels::new(&loss.data, &visit.sites, &visit.values)?;
     let mut outcome = Outcome {
         problem: problem.name.clone(),
         method: job.method.name().to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         unknowns: ScalarOutcome::all(problem, &visit.theta.eta),
         functions: vec![],
         states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
-        misfits: misfits(&loss.data, None, Some(&visit.terms)),
+        misfits: misfits(&loss.data, &visit.sites, None, Some(&visit.values))?,
         losses,
         audit: vec![],
         singular_values: vec![],
@@ -69,7 +69,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         score::compare_range(&mut outcome, problem, function);
     }
     if let Some(observed) = observed {
-        error_bars(&mut outcome, Uncertainty::new(&loss.data, &noise, &observed, &visit.theta.eta));
+        error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
     }
     if outcome.stop == Stop::Converged {
         outcome.unknowns.iter_mut().for_each(|unknown| unknown.data_optimal = Some(unknown.estimate));
@@ -98,7 +98,7 @@ fn gauss_newton<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'
     });
     watch.observer.event(&Event::End(Phase::Train));
     let Optimum { visit, observed, stop, steps } = found?;
-    let losses = names.into_iter().zip(visit.terms.clone()).collect();
+    let losses = names.into_iter().zip(visit.judged.terms.clone()).collect();
     Ok(Found { visit, observed: Some(observed), losses, stop, steps })
 }
 

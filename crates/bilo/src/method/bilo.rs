@@ -10,14 +10,14 @@ use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
 use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
-use crate::problem::{GradientMode, Problem, Table};
+use crate::problem::{GradientMode, Problem, Table, sample};
 use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
 use crate::train::{Ended, Point, Trainer};
 use crate::twin::Twin;
 use crate::verify::verify;
 use bilo_jet::{Device, cpu};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::time::Instant;
 
@@ -163,19 +163,8 @@ fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
     let number = problem.equations.iter().position(|equation| equation.points.at.is_empty()).unwrap_or(0);
     let points =
         problem.equations[number].points.source(problem, seed_for(seed, Purpose::EquationPoints, number))?;
-    let all = points.len();
-    if all <= START_POINTS {
-        return Ok(points.columns(0..all));
-    }
     let mut random = Pcg64::seed_from_u64(seed_for(seed, Purpose::StartPoints, number));
-    let mut columns = vec![Vec::with_capacity(START_POINTS); points.width()];
-    for stretch in 0..START_POINTS {
-        let point = random.random_range(stretch * all / START_POINTS..(stretch + 1) * all / START_POINTS);
-        for (column, value) in columns.iter_mut().zip(points.columns(point..point + 1)) {
-            column.extend(value);
-        }
-    }
-    Ok(columns)
+    Ok(sample(&points, START_POINTS, &mut random))
 }
 
 #[cfg(test)]

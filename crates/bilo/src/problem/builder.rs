@@ -3,6 +3,7 @@
 use super::argument::Variables;
 use super::check;
 use super::function::FunctionSpec;
+use super::likelihood::Likelihood;
 use super::model::{
     Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
     Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
@@ -59,6 +60,7 @@ struct ObservationSpec {
     name: String,
     value: String,
     data: DataSpec,
+    likelihood: Likelihood,
     weight: f64,
 }
 
@@ -69,6 +71,7 @@ pub struct DataSpec(DataChoice);
 #[derive(Clone, Debug)]
 enum DataChoice {
     Synthetic(PointsSpec, f64),
+    Drawn,
     Table(Table),
 }
 
@@ -76,6 +79,11 @@ impl DataSpec {
     /// Made by the classical solver at the truth, with Gaussian noise of a standard deviation.
     pub fn synthetic(points: PointsSpec, noise: f64) -> DataSpec {
         DataSpec(DataChoice::Synthetic(points, noise))
+    }
+
+    /// Particles of a Poisson process, drawn at the truth.
+    pub fn drawn() -> DataSpec {
+        DataSpec(DataChoice::Drawn)
     }
 
     /// The values themselves.
@@ -201,7 +209,16 @@ impl ProblemBuilder {
     /// Adds data with a weight in the upper-level loss.
     pub fn weighted_observation(mut self, name: &str, value: &str, data: DataSpec, weight: f64) -> Self {
         let (name, value) = (name.to_string(), value.to_string());
-        self.observations.push(ObservationSpec { name, value, data, weight });
+        let likelihood = Likelihood::Gaussian;
+        self.observations.push(ObservationSpec { name, value, data, likelihood, weight });
+        self
+    }
+
+    /// How the data of the observation added last speak of what is observed; normal errors otherwise.
+    pub fn likelihood(mut self, likelihood: Likelihood) -> Self {
+        if let Some(observation) = self.observations.last_mut() {
+            observation.likelihood = likelihood;
+        }
         self
     }
 
@@ -264,15 +281,18 @@ impl ProblemBuilder {
             let path = format!("observation.{}", observation.name);
             let data = match observation.data.0 {
                 DataChoice::Table(table) => Data::Table(table),
+                DataChoice::Drawn => Data::Drawn,
                 DataChoice::Synthetic(points, noise) => {
                     let path = format!("{path}.data.synthetic");
-                    Data::Synthetic { points: points.resolve(&problem.coordinates, &path, &places)?, noise }
+                    let points = points.resolve(&problem.coordinates, &path, &places)?;
+                    Data::Synthetic { points, noise, made: None }
                 }
             };
             problem.observations.push(Observation {
                 value: formula(&format!("{path}.value"), &observation.value)?,
                 data,
                 name: observation.name,
+                likelihood: observation.likelihood,
                 weight: observation.weight,
             });
         }

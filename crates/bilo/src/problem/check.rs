@@ -3,13 +3,16 @@
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::input::InputValues;
+use super::likelihood::{Likelihood, Quadrature};
 use super::model::{
     Classical, Data, Layout, Levels, NetworkChoice, Observation, Points, Problem, Table, Transform, Unknown,
+    WeightOptimiser,
 };
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::likelihood::Sites;
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 
@@ -225,13 +228,74 @@ impl Check<'_> {
     fn observation(&self, observation: &Observation) -> Result<()> {
         let path = format!("observation.{}", observation.name);
         self.not_negative(&format!("{path}.weight"), observation.weight)?;
+        self.likelihood(observation, &format!("{path}.likelihood"))?;
+        let synthetic = format!("{path}.data.synthetic");
         match &observation.data {
-            Data::Table(table) => self.table(&path, table),
-            Data::Synthetic { noise, .. } => {
-                self.not_negative(&format!("{path}.data.synthetic.noise"), *noise)?;
-                self.truths(&format!("{path}.data.synthetic"), "synthetic data need")
+            Data::Table(table) => {
+                self.table(&path, table)?;
+                observation.data_fault(table).map_or(Ok(()), |fault| Err(fault.into()))
+            }
+            Data::Drawn => self.truths(&synthetic, "synthetic data need"),
+            Data::Synthetic { noise, made, .. } => {
+                self.not_negative(&format!("{synthetic}.noise"), *noise)?;
+                if let Some((sd, length)) = made.as_ref().and_then(|made| made.field) {
+                    self.not_negative(&format!("{synthetic}.field.sd"), sd)?;
+                    self.positive(&format!("{synthetic}.field.length"), length)?;
+                }
+                self.truths(&synthetic, "synthetic data need")
             }
         }
+    }
+
+    fn likelihood(&self, observation: &Observation, path: &str) -> Result<()> {
+        let drawn = observation.data == Data::Drawn;
+        let positive = |key: &str, value: f64| self.positive(&format!("{path}.{key}"), value);
+        let noise = observation.stated_noise();
+        let needs_sigma = |sigma: Option<f64>| {
+            let of_table = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
+            sigma.map_or(Ok(()), |sigma| positive("sigma", sigma))?;
+            self.demand(of_table || sigma.or(noise).is_some(), path, || {
+                "a robust likelihood needs the size of usual errors: a column `sigma`, or `sigma` here"
+                    .to_owned()
+            })
+        };
+        match &observation.likelihood {
+            Likelihood::Huber { threshold, sigma } => {
+                positive("threshold", *threshold)?;
+                needs_sigma(*sigma)
+            }
+            Likelihood::Student { freedom, sigma } => {
+                positive("freedom", *freedom)?;
+                needs_sigma(*sigma)
+            }
+            Likelihood::PoissonProcess { snapshots, quadrature } => {
+                positive("snapshots", *snapshots)?;
+                for (number, nodes) in &quadrature.nodes {
+                    let name = &self.problem.coordinates[*number].name;
+                    self.count(&format!("{path}.quadrature.grid.{name}"), *nodes, 2, 1_000_000)?;
+                }
+                self.places(quadrature)
+            }
+            Likelihood::Custom(density) => {
+                Sites::new(self.problem, observation, &Table::one_datum(self.problem), &[])?.judge(&[0.5])?;
+                let used = density.ast.names().iter().any(|(name, _)| *name == "value");
+                self.demand(used, path, || "the expression does not depend on `value`".to_owned())
+            }
+            Likelihood::Bernoulli if noise.is_some() => {
+                let message =
+                    "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
+                Err(self.error(path, message.to_owned()).into())
+            }
+            Likelihood::Gaussian | Likelihood::RelativeL2 | Likelihood::Bernoulli => {
+                self.demand(!drawn, path, || "particles have the likelihood `poisson-process`".to_owned())
+            }
+        }
+    }
+
+    /// Breaks of an integral are expressions of constants and unknowns.
+    fn places(&self, quadrature: &Quadrature) -> Result<()> {
+        let guess = self.problem.unknowns.iter().map(|unknown| unknown.guess).collect::<Vec<_>>();
+        quadrature.nodes(self.problem, &guess).map(drop)
     }
 
     /// What is said at a path needs the truth of every unknown.
@@ -293,6 +357,11 @@ impl Check<'_> {
             self.positive("train.lower-tolerance", tolerance)?;
             self.count("train.max-lower-steps", max_lower, 1, usize::MAX)?;
         }
+        let renewed = self.problem.equations.iter().any(|equation| equation.points.renewal.is_some());
+        self.demand(!renewed || training.optimiser != WeightOptimiser::Lbfgs, "train.optimiser", || {
+            "`lbfgs` needs a loss that stands still, and points are drawn afresh: choose `adam` or `soap`"
+                .to_owned()
+        })?;
         self.positive("train.rate", training.rate)?;
         self.positive("train.theta-rate", training.theta_rate)?;
         self.not_negative("train.rgrad-weight", training.rgrad_weight)?;
@@ -381,7 +450,7 @@ impl Check<'_> {
         let of_equations = self.problem.equations.iter().map(|e| &e.points);
         let of_data = self.problem.observations.iter().filter_map(|o| match &o.data {
             Data::Synthetic { points, .. } => Some(points),
-            Data::Table(_) => None,
+            Data::Table(_) | Data::Drawn => None,
         });
         let mut names = Names::without_unknowns(self.problem);
         for points in of_equations.chain(of_data) {
@@ -416,6 +485,14 @@ fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
     let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
     let mut rests = variables.iter().filter_map(rest);
     rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))
+}
+
+impl Table {
+    /// One value in the middle of the domain, for trying a formula.
+    fn one_datum(problem: &Problem) -> Table {
+        let coordinates = problem.coordinates.iter().map(|c| vec![0.5 * (c.lo + c.hi)]).collect();
+        Table { coordinates, values: vec![0.25], sigma: None }
+    }
 }
 
 fn table_fault(table: &Table, problem: &Problem) -> Option<String> {

@@ -44,6 +44,13 @@ pub(super) fn read_points(file: &DataFile<'_>) -> Result<Vec<Vec<f64>>> {
     file.load(&file.free_names(), &[])?.points(file)
 }
 
+/// The places of particles in a file, each counted once.
+pub(super) fn read_particles(file: &DataFile<'_>) -> Result<Table> {
+    let coordinates = read_points(file)?;
+    let values = vec![1.0; coordinates[0].len()];
+    Ok(Table { coordinates, values, sigma: None })
+}
+
 /// The points, values and standard deviations of a file.
 pub(super) fn read_table(file: &DataFile<'_>) -> Result<Table> {
     let mut required = file.free_names();

@@ -9,7 +9,7 @@ use crate::function::Lattice;
 use bilo_expr::Tape;
 
 /// The name by which an expression calls a random field.
-pub(super) const FIELD: &str = "field";
+pub(crate) const FIELD: &str = "field";
 
 /// A function of an unknown function's arguments that is known.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //! everything downstream reads.
 
 use super::known::KnownFunction;
+use super::likelihood::Likelihood;
 use crate::diagnostic::Origin;
 use bilo_expr::Ast;
 use bilo_jet::{Activation, Precision};
@@ -237,6 +238,8 @@ pub struct Observation {
     pub value: Formula,
     /// The data.
     pub data: Data,
+    /// How the data speak of the observed quantity.
+    pub likelihood: Likelihood,
     /// Weight of its term in the upper-level loss.
     pub weight: f64,
 }
@@ -250,9 +253,23 @@ pub enum Data {
         points: Points,
         /// Standard deviation of the added Gaussian noise.
         noise: f64,
+        /// What the data are made of, where that is something else than what is observed.
+        made: Option<Made>,
     },
+    /// Particles of a Poisson process, drawn at the truth.
+    Drawn,
     /// Read from a file or given by the builder.
     Table(Table),
+}
+
+/// What synthetic data are made of, in place of the observed quantity: a segmentation with a sharp and
+/// perturbed contour, say, where the model has a soft one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// An expression like the observed one; `field` is a Gaussian random field over the space coordinates.
+    pub value: Formula,
+    /// Standard deviation and length of that field, which each seed of a run draws afresh.
+    pub field: Option<(f64, f64)>,
 }
 
 /// Observed values with their points.
@@ -275,6 +292,17 @@ pub struct Points {
     pub at: Vec<(usize, Vec<f64>)>,
     /// Keeps only the points where this is true (nonzero).
     pub filter: Option<Formula>,
+    /// Whether training takes other points as it goes on.
+    pub renewal: Option<Renewal>,
+}
+
+/// Training takes other points as it goes on, so that none is learnt by heart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// Steps between two draws.
+    pub every: usize,
+    /// So many of the points at a time, spread over all of them; none to draw all of them afresh.
+    pub batch: Option<usize>,
 }
 
 /// How points are laid out over the coordinates that are not held.

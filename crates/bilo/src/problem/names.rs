@@ -301,6 +301,11 @@ impl Problem {
         self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()
     }
 
+    /// The values of the scalars at some variables; coefficients of functions after these are left out.
+    pub fn thetas(&self, eta: &[f64]) -> Vec<f64> {
+        self.unknowns.iter().zip(eta).map(|(unknown, &eta)| unknown.theta_of(eta)).collect()
+    }
+
     /// The variables eta of the scalars at their truths, if all have one.
     pub fn eta_of_truth(&self) -> Option<Vec<f64>> {
         self.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect()

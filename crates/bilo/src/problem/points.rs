@@ -1,14 +1,23 @@
 //! From a choice of points to a source of their coordinates.
 
-use super::model::{Coordinate, Formula, Layout, Points, Problem};
+use super::model::{Coordinate, Formula, Layout, Points, Problem, Renewal};
 use super::names::Names;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use bilo_jet::{Column, PointSource};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+/// How often a set of random points is filled up to its number with points that `where` keeps.
+const MOST_DRAWS: usize = 1000;
+
 impl Points {
+    /// All points of a layout, always the same.
+    pub(crate) fn laid_out(layout: Layout) -> Points {
+        Points { layout, at: vec![], filter: None, renewal: None }
+    }
+
     /// The points, made when they are asked for.
     ///
     /// A grid comes in row-major order of the coordinates. Random and Sobol points (a seed gives
@@ -18,6 +27,9 @@ impl Points {
             Layout::Grid(counts) => self.grid(problem, counts),
             Layout::Random(n) => {
                 let mut rng = Pcg64::seed_from_u64(seed);
+                if let (Some(filter), []) = (&self.filter, &self.at[..]) {
+                    return self.random_where(problem, *n, &Filter::new(problem, filter)?, &mut rng);
+                }
                 self.scattered(problem, *n, |_, _| rng.random())
             }
             Layout::Sobol(n) => self.scattered(problem, *n, |i, d| sobol(i, d, seed)),
@@ -25,8 +37,47 @@ impl Points {
         };
         match &self.filter {
             None => Ok(points),
-            Some(filter) => keep(problem, points, filter),
+            Some(filter) => {
+                let kept = Filter::new(problem, filter)?.keep(points);
+                if kept.is_empty() { Err(leaves_none(filter)) } else { Ok(kept) }
+            }
         }
+    }
+
+    /// The points of draw number `draw` of training, from 0; the first is what [`Points::source`] gives, or a
+    /// batch of it.
+    pub fn drawn(&self, problem: &Problem, seed: u64, draw: usize) -> Result<PointSource> {
+        let other = || seed_for(seed, Purpose::Renewal, draw);
+        match self.renewal {
+            Some(Renewal { batch: Some(batch), .. }) => {
+                let all = self.source(problem, seed)?;
+                Ok(PointSource::stored(sample(&all, batch, &mut Pcg64::seed_from_u64(other()))))
+            }
+            Some(_) if draw > 0 => self.source(problem, other()),
+            _ => self.source(problem, seed),
+        }
+    }
+
+    /// So many random points that the filter keeps.
+    fn random_where(
+        &self,
+        problem: &Problem,
+        n: usize,
+        filter: &Filter<'_>,
+        rng: &mut Pcg64,
+    ) -> Result<PointSource> {
+        let mut columns = vec![Vec::with_capacity(n); problem.coordinates.len()];
+        for _ in 0..MOST_DRAWS {
+            let kept = filter.keep(self.scattered(problem, n, |_, _| rng.random()));
+            let wanted = kept.len().min(n - columns[0].len());
+            for (column, more) in columns.iter_mut().zip(kept.columns(0..wanted)) {
+                column.extend(more);
+            }
+            if columns[0].len() == n {
+                return Ok(PointSource::stored(columns));
+            }
+        }
+        Err(leaves_none(filter.formula))
     }
 
     /// All points at once, one column per coordinate.
@@ -101,22 +152,50 @@ fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
     f64::from(sobol_burley::sample(point as u32, (dimension % available) as u32, seed))
 }
 
-/// The points where the filter holds (is neither zero nor undefined).
-fn keep(problem: &Problem, points: PointSource, filter: &Formula) -> Result<PointSource> {
-    let mut names = Names::without_unknowns(problem);
-    let condition = names.lower(filter)?;
-    let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
-    let tape = Tape::compile(&names.graph, &[condition], &inputs)
-        .expect("only coordinates and constants are in scope");
-    let mut scratch = Scratch::new();
-    let kept = points.keep(|columns| {
-        let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
-        tape.eval(&inputs, columns[0].len(), &mut scratch);
-        scratch.output(&tape, 0).iter().map(|&holds: &f64| holds != 0.0 && !holds.is_nan()).collect()
-    });
-    if kept.is_empty() {
-        let message = "`where` leaves no points";
-        return Err(Diagnostic::new(message, filter.origin.clone()).into());
+/// One point of each of so many equal stretches of a set, or all of fewer points.
+pub(crate) fn sample(points: &PointSource, count: usize, random: &mut Pcg64) -> Vec<Vec<f64>> {
+    let all = points.len();
+    if all <= count {
+        return points.columns(0..all);
     }
-    Ok(kept)
+    let mut columns = vec![Vec::with_capacity(count); points.width()];
+    for stretch in 0..count {
+        let point = random.random_range(stretch * all / count..(stretch + 1) * all / count);
+        for (column, value) in columns.iter_mut().zip(points.columns(point..point + 1)) {
+            column.extend(value);
+        }
+    }
+    columns
+}
+
+/// A condition on points, compiled.
+struct Filter<'a> {
+    formula: &'a Formula,
+    tape: Tape,
+}
+
+impl<'a> Filter<'a> {
+    fn new(problem: &Problem, formula: &'a Formula) -> Result<Self> {
+        let mut names = Names::without_unknowns(problem);
+        let condition = names.lower(formula)?;
+        let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
+        let tape = Tape::compile(&names.graph, &[condition], &inputs)
+            .expect("only coordinates and constants are in scope");
+        Ok(Self { formula, tape })
+    }
+
+    /// The points where it holds (is neither zero nor undefined).
+    fn keep(&self, points: PointSource) -> PointSource {
+        let mut scratch = Scratch::new();
+        points.keep(|columns| {
+            let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
+            self.tape.eval(&inputs, columns[0].len(), &mut scratch);
+            let values = scratch.output(&self.tape, 0);
+            values.iter().map(|&holds: &f64| holds != 0.0 && !holds.is_nan()).collect()
+        })
+    }
+}
+
+fn leaves_none(filter: &Formula) -> Error {
+    Diagnostic::new("`where` leaves no points", filter.origin.clone()).into()
 }

@@ -1,6 +1,6 @@
 //! Points as a user states them: by the names of coordinates.
 
-use super::model::{Coordinate, Formula, Layout, Points};
+use super::model::{Coordinate, Formula, Layout, Points, Renewal};
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
 
@@ -23,6 +23,7 @@ pub struct PointsSpec {
     layout: LayoutSpec,
     at: Vec<(String, Vec<f64>)>,
     filter: Option<Filter>,
+    renewal: Option<Renewal>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ impl PointsSpec {
     }
 
     fn new(layout: LayoutSpec) -> PointsSpec {
-        PointsSpec { layout, at: Vec::new(), filter: None }
+        PointsSpec { layout, at: Vec::new(), filter: None, renewal: None }
     }
 
     /// Holds a coordinate at one or several values.
@@ -74,6 +75,12 @@ impl PointsSpec {
     /// Keeps only the points where a condition of coordinates and constants holds.
     pub fn keep(mut self, condition: &str) -> PointsSpec {
         self.filter = Some(Filter::Text(condition.to_string()));
+        self
+    }
+
+    /// Draws other points every so many steps of training; a `batch` of them at a time if that is stated.
+    pub fn renew(mut self, every: usize, batch: Option<usize>) -> PointsSpec {
+        self.renewal = Some(Renewal { every, batch });
         self
     }
 
@@ -94,7 +101,8 @@ impl PointsSpec {
                 Some(Formula::parse(&text, Origin::text(format!("{path}.where"), &text))?)
             }
         };
-        Ok(Points { layout, at, filter })
+        resolver.renewal(self.renewal, &layout)?;
+        Ok(Points { layout, at, filter, renewal: self.renewal })
     }
 }
 
@@ -196,6 +204,24 @@ impl Resolver<'_> {
         let total = grid.iter().map(|(_, n)| *n).fold(held, usize::saturating_mul);
         self.not_too_many(total)?;
         Ok(Layout::Grid(grid))
+    }
+
+    /// Points can be drawn afresh if they are drawn at all.
+    fn renewal(&self, renewal: Option<Renewal>, layout: &Layout) -> Result<()> {
+        let Some(Renewal { every, batch }) = renewal else { return Ok(()) };
+        if every == 0 || batch == Some(0) {
+            let key = if every == 0 { "resample" } else { "batch" };
+            return Err(self
+                .error(&format!(".{key}"), format!("`{key}` must be at least 1, found 0"))
+                .into());
+        }
+        if batch.is_none() && matches!(layout, Layout::Grid(_) | Layout::List(_)) {
+            let error = self.error(".resample", "these points are the same at every draw".to_owned());
+            return Err(error
+                .help("say how many of them to take at a time, `batch = 1000`, or draw them: `random = 1000`")
+                .into());
+        }
+        Ok(())
     }
 
     fn covered(&self, grid: &[(usize, usize)], at: &[(usize, Vec<f64>)]) -> Result<()> {

@@ -1,15 +1,16 @@
 //! From the tree of a problem file to a [`Problem`].
 
 use super::argument::Variables;
-use super::data::{DataFile, read_table};
+use super::data::{DataFile, read_particles, read_table};
 use super::function::{is_function, read_function};
 use super::input::{read_input, refuse_unknown_places};
+use super::likelihood::{Likelihood, read_likelihood};
 use super::model::{
-    Constant, Coordinate, Data, Equation, Formula, GradientMode, Observation, Problem, Recipe, State,
+    Constant, Coordinate, Data, Equation, Formula, GradientMode, Made, Observation, Problem, Recipe, State,
     Transform, Unknown, UnknownFunction,
 };
 use super::names::NET;
-use super::read_points::{POINTS_KEYS, example_counts, read_held, read_spec};
+use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
 use super::{check, classical, settings};
@@ -208,9 +209,10 @@ impl Room<'_> {
         let example = format!("{{ grid = {{ {} }} }}", example_counts(self.coordinates));
         let points = reader.require("points", &example)?;
         let points_path = join(path, "points");
-        let points_reader = Reader::of(points, &points_path, self.constants, POINTS_KEYS)?;
+        let keys = [POINTS_KEYS, &RENEWAL_KEYS].concat();
+        let points_reader = Reader::of(points, &points_path, self.constants, &keys)?;
         refuse_unknown_places(&points_reader, self.unknowns)?;
-        let spec = read_spec(&points_reader, self.coordinates, self.folder)?;
+        let spec = with_renewal(read_spec(&points_reader, self.coordinates, self.folder)?, &points_reader)?;
         Ok(Equation {
             name: entry.key.clone(),
             residual,
@@ -223,7 +225,8 @@ impl Room<'_> {
     fn observation(&self, path: &str, entry: &Entry) -> Result<Observation> {
         let known = ["value", "data", "weight", "likelihood"];
         let reader = Reader::of(&entry.node, path, self.constants, &known)?;
-        reader.choice("likelihood", &[("gaussian", ())])?;
+        let likelihood = read_likelihood(&reader, self.coordinates)?;
+        let places = matches!(likelihood, Likelihood::PoissonProcess { .. });
         let value = match (reader.formula("value")?, self.states) {
             (Some(value), _) => value,
             (None, [only]) => Formula::parse(&only.name, Origin::none())?,
@@ -233,21 +236,27 @@ impl Room<'_> {
         Ok(Observation {
             name: entry.key.clone(),
             value,
-            data: self.data(&join(path, "data"), data)?,
+            data: self.data(&join(path, "data"), data, places)?,
+            likelihood,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })
     }
 
-    fn data(&self, path: &str, node: &Node) -> Result<Data> {
+    /// Values at points, or `places` of particles only.
+    fn data(&self, path: &str, node: &Node, places: bool) -> Result<Data> {
         let reader = Reader::of(node, path, self.constants, &["synthetic", "file", "at"])?;
         match (reader.get("synthetic"), reader.get("file")) {
+            (Some(synthetic), None) if places => {
+                // The quadrature says where; there is nothing else to say.
+                Reader::of(synthetic, &join(path, "synthetic"), self.constants, &[]).map(|_| Data::Drawn)
+            }
             (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
             (None, Some(file)) => {
                 let held = read_held(&reader, self.coordinates)?;
                 let name = string(file, "file")?;
                 let (folder, coordinates) = (self.folder, self.coordinates);
                 let file = DataFile { name, folder, origin: &file.origin, coordinates, held: &held };
-                Ok(Data::Table(read_table(&file)?))
+                Ok(Data::Table(if places { read_particles(&file)? } else { read_table(&file)? }))
             }
             _ => {
                 let error =
@@ -258,13 +267,33 @@ impl Room<'_> {
     }
 
     fn synthetic(&self, path: &str, node: &Node) -> Result<Data> {
-        let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise"]).collect();
+        let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise", "value", "field"]).collect();
         let reader = Reader::of(node, path, self.constants, &known)?;
         refuse_unknown_places(&reader, self.unknowns)?;
         let spec = read_spec(&reader, self.coordinates, self.folder)?;
         Ok(Data::Synthetic {
             points: spec.resolve(self.coordinates, path, self.places)?,
             noise: reader.number("noise")?.unwrap_or(0.0),
+            made: read_made(&reader)?,
         })
+    }
+}
+
+/// What synthetic data are made of, if that is stated.
+fn read_made(reader: &Reader<'_>) -> Result<Option<Made>> {
+    let field = match reader.get("field") {
+        None => None,
+        Some(node) => {
+            let path = reader.path("field");
+            let inner = Reader::of(node, &path, reader.constants(), &["sd", "length"])?;
+            let number =
+                |key: &str, example: &str| inner.number(key)?.ok_or_else(|| inner.missing(key, example));
+            Some((number("sd", "1.0")?, number("length", "0.1")?))
+        }
+    };
+    match (reader.formula("value")?, field) {
+        (Some(value), field) => Ok(Some(Made { value, field })),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(reader.missing("value", "\"u + 0.1*field\"")),
     }
 }

@@ -13,6 +13,17 @@ const LAYOUTS: [&str; 4] = ["grid", "random", "sobol", "file"];
 /// The keys of a table of points.
 pub(super) const POINTS_KEYS: &[&str] = &["grid", "random", "sobol", "file", "at", "where"];
 
+/// Those of points that training may take others of as it goes on.
+pub(super) const RENEWAL_KEYS: [&str; 2] = ["resample", "batch"];
+
+/// Adds how often training takes other points.
+pub(super) fn with_renewal(spec: PointsSpec, reader: &Reader<'_>) -> Result<PointsSpec> {
+    Ok(match (reader.count("resample")?, reader.count("batch")?) {
+        (None, None) => spec,
+        (every, batch) => spec.renew(every.unwrap_or(1), batch),
+    })
+}
+
 /// Reads points as stated; `reader` is over their table.
 pub(super) fn read_spec(
     reader: &Reader<'_>,
