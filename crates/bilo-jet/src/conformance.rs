@@ -16,6 +16,8 @@ pub struct Case {
     operator: Operator,
     residuals: Vec<Expr>,
     points: PointSource,
+    /// Where programs are before they are moved to the points.
+    points_before: PointSource,
     /// As many points of a grid.
     grid: PointSource,
     /// The points' coordinates, for the oracle.
@@ -105,12 +107,27 @@ impl Case {
         let unknowns = column(spec.parameters);
         let grid = part_of_a_grid(&mut column, spec.coordinates, points);
         let points = PointSource::stored(columns.clone());
-        Self { graph, operator, residuals, points, grid, columns, weights, direction, unknowns, terms }
+        let points_before = points.clone();
+        Self {
+            graph,
+            operator,
+            residuals,
+            points,
+            points_before,
+            grid,
+            columns,
+            weights,
+            direction,
+            unknowns,
+            terms,
+        }
     }
 
     /// Compares a device with the oracle, at stored points and at points of a grid.
     pub fn check(mut self, device: &mut dyn Device) -> Disagreement {
         let stored = self.check_points(device);
+        // Fewer points than those that the programs are moved to.
+        self.points_before = PointSource::stored(self.points.columns(0..1));
         self.points = self.grid.clone();
         self.columns = self.points.columns(0..self.points.len());
         let grid = self.check_points(device);
@@ -234,7 +251,8 @@ impl Case {
     fn check_residual(&mut self, device: &mut dyn Device) -> Disagreement {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.points.clone());
+        let id = device.load_residual(program, self.points_before.clone());
+        device.move_residual(id, self.points.clone());
         let mut gradient = vec![0.0; self.weights.len()];
         let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient));
         let slope = dot(&gradient, &self.direction);
@@ -273,7 +291,8 @@ impl Case {
         let density = self.graph.sum(&squares);
         let program = DensityProgram::new(&mut self.graph, &self.operator, density).expect("a valid case");
         let quadrature: Vec<f64> = (0..self.points.len()).map(|i| 0.5 + i as f64).collect();
-        let id = device.load_density(program, self.points.clone(), Column::stored(quadrature.clone()));
+        let id = device.load_density(program, self.points_before.clone(), Column::uniform(1.0));
+        device.move_density(id, self.points.clone(), Column::stored(quadrature.clone()));
         let mut gradient = vec![0.0; self.weights.len()];
         let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient));
         let slope = dot(&gradient, &self.direction);

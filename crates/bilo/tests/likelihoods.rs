@@ -91,7 +91,8 @@ fn curvatures_are_the_fisher_information() {
         let count = points as f64;
         // The terms are means: l_i = count term_i, by judging each datum of its own.
         let alone = |i: usize| -> f64 {
-            let one = Sites::new(&problem, &problem.observations[0], &table(&data[i..=i], None), &[0.3]).unwrap();
+            let one =
+                Sites::new(&problem, &problem.observations[0], &table(&data[i..=i], None), &[0.3]).unwrap();
             one.judge(&[0.0]).unwrap().term
         };
         let (mut mass, mut variance) = (0.0, 0.0);
