@@ -24,7 +24,9 @@ pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
             (made, Some(solution)) => {
                 let maker = Maker { problem, solution, observation, number, seed };
                 match made {
-                    Data::Synthetic { points, noise, made } => maker.values(points, *noise, made.as_ref())?,
+                    Data::Synthetic { points, noise, made } => {
+                        maker.values(points, *noise, made.as_deref())?
+                    }
                     _ => maker.particles()?,
                 }
             }

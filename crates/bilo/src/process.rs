@@ -1,7 +1,7 @@
 //! Particles of a Poisson process: Lewis and Shedler's thinning.
 
 use crate::diagnostic::Result;
-use crate::problem::{Coordinate, Problem, Quadrature};
+use crate::problem::{Problem, Quadrature};
 use rand::RngExt;
 use rand_distr::{Distribution, Poisson};
 use rand_pcg::Pcg64;
@@ -12,6 +12,9 @@ const ABOVE: f64 = 1.1;
 /// Most particles that are proposed.
 const MOST: f64 = 1e7;
 
+/// An intensity at points, one column per coordinate.
+pub(crate) type Intensity<'a> = dyn Fn(&[Vec<f64>]) -> Result<Vec<f64>> + 'a;
+
 /// Places of particles, one column per coordinate of the problem: those of a process with an intensity that is
 /// `snapshots` times the given one, over the coordinates of the quadrature, at each of the values where the
 /// others are held. An error says why there are none to be had.
@@ -19,7 +22,7 @@ pub(crate) fn draw_particles(
     problem: &Problem,
     quadrature: &Quadrature,
     snapshots: f64,
-    intensity: &dyn Fn(&[Vec<f64>]) -> Result<Vec<f64>>,
+    intensity: &Intensity<'_>,
     random: &mut Pcg64,
 ) -> Result<std::result::Result<Vec<Vec<f64>>, String>> {
     let thetas: Option<Vec<f64>> = problem.unknowns.iter().map(|unknown| unknown.truth).collect();
@@ -67,7 +70,7 @@ fn propose(problem: &Problem, quadrature: &Quadrature, count: usize, random: &mu
             let held = quadrature.at.iter().find(|(held, _)| *held == number);
             columns[number].push(match held {
                 Some((_, values)) => values[random.random_range(0..values.len())],
-                None => Coordinate::at_fraction(coordinate, random.random()),
+                None => coordinate.at_fraction(random.random()),
             });
         }
     }

@@ -1,9 +1,10 @@
 //! Unknown functions on grids, and the PDE-constrained optimum over them.
 
 mod common;
+#[path = "common/pretrained.rs"]
+mod pretraining;
 
 use bilo::data::observed_tables;
-use bilo::level::{Fit, Lower, Upper};
 use bilo::misfit::{DataLoss, TwinLoss};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
@@ -12,14 +13,14 @@ use bilo::problem::{
     Coordinate, DataSpec, FunctionSpec, Overrides, PointsSpec, Problem, RegulariserKind, Unknown,
 };
 use bilo::theta::Theta;
-use bilo::train::{Point, Trainer};
+use bilo::train::Point;
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
-use bilo_jet::{Device, FieldProgram, PointSource, cpu};
+use bilo_jet::{Device, FieldProgram, PointSource};
 use common::assert_gradient;
+use pretraining::{pretrained, relative_l2};
 use std::f64::consts::PI;
 use std::path::Path;
-use std::time::Instant;
 
 const POISSON: &str = include_str!("../../../problems/poisson-variable.toml");
 
@@ -182,34 +183,6 @@ fn an_initial_value_is_inferred_from_data_with_a_shock() {
     assert!(error < guess / 3.0, "error {error}, of the guess {guess}");
 }
 
-/// The lower level trained at the guess only, functions as networks.
-fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, Point) {
-    let mut device = cpu(problem.training.precision, Some(1));
-    let mut operator = LocalOperator::new(problem, 0).unwrap();
-    let lower = Lower::new(problem, &mut operator, device.as_mut(), 0).unwrap();
-    let tables = observed_tables(problem, 0).unwrap();
-    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables).unwrap();
-    let fit = Fit::new(problem, &mut operator, device.as_mut()).unwrap();
-    let loss_names = [lower.names(), upper.names(), fit.names()].concat();
-    let mut point = Point { weights: operator.initial_weights(0), eta: vec![] };
-    let ended = Trainer {
-        device: device.as_mut(),
-        problem,
-        lower: &lower,
-        upper: &upper,
-        fit: &fit,
-        shapes: &operator.shapes(),
-        upper_rates: &operator.upper_rates(problem),
-        loss_names: &loss_names,
-        unknown_names: &[],
-        observer: &mut Silent,
-        began: Instant::now(),
-    }
-    .pretrain(&mut point);
-    assert_eq!(ended.stop, Stop::Steps);
-    (operator, device, point)
-}
-
 /// v = du/dz of the first state at points, and u.
 fn shift_response(
     operator: &mut LocalOperator,
@@ -222,11 +195,6 @@ fn shift_response(
     let program = FieldProgram::new(&mut operator.names.graph, &operator.operator, &[v, u]).unwrap();
     let unknowns = operator.unknowns(&point.eta);
     device.evaluate(&program, PointSource::stored(columns), &point.weights, &unknowns)
-}
-
-fn relative_l2(found: &[f64], expected: impl Iterator<Item = f64> + Clone) -> f64 {
-    let square: f64 = found.iter().zip(expected.clone()).map(|(a, b)| (a - b).powi(2)).sum();
-    (square / expected.map(|b| b * b).sum::<f64>()).sqrt()
 }
 
 /// Condition 2 with z_x and z_xx held fixed makes v the response to a uniform shift of D: from

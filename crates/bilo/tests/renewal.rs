@@ -68,9 +68,9 @@ fn a_batch_is_spread_over_all_points() {
     for draw in 0..3 {
         let batch = drawn(text, draw);
         assert_eq!(batch[0].len(), 22);
-        for stretch in 0..22 {
-            let is_it = |i: &usize| all[0][*i] == batch[0][stretch] && all[1][*i] == batch[1][stretch];
-            assert!((5 * stretch..5 * stretch + 5).any(|i| is_it(&i)), "stretch {stretch} of draw {draw}");
+        for (stretch, (&x, &t)) in batch[0].iter().zip(&batch[1]).enumerate() {
+            let mut five = 5 * stretch..5 * stretch + 5;
+            assert!(five.any(|i| all[0][i] == x && all[1][i] == t), "stretch {stretch} of draw {draw}");
         }
     }
     assert_ne!(drawn(text, 0), drawn(text, 1));

@@ -254,7 +254,7 @@ pub enum Data {
         /// Standard deviation of the added Gaussian noise.
         noise: f64,
         /// What the data are made of, where that is something else than what is observed.
-        made: Option<Made>,
+        made: Option<Box<Made>>,
     },
     /// Particles of a Poisson process, drawn at the truth.
     Drawn,

@@ -274,7 +274,7 @@ impl Room<'_> {
         Ok(Data::Synthetic {
             points: spec.resolve(self.coordinates, path, self.places)?,
             noise: reader.number("noise")?.unwrap_or(0.0),
-            made: read_made(&reader)?,
+            made: read_made(&reader)?.map(Box::new),
         })
     }
 }
