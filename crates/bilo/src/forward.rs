@@ -48,7 +48,7 @@ pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forwar
     let eta = problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta));
     let solution = twin.solve_stated(problem, eta.collect())?.map_err(failed)?;
     let layout = Layout::Grid(nodes.iter().copied().enumerate().collect());
-    let columns = Points { layout, at: vec![], filter: None }.columns(problem, 0)?;
+    let columns = Points { layout, at: vec![], moving: vec![], filter: None }.columns(problem, 0)?;
     let states = problem.states.iter().enumerate();
     let field =
         |(i, s): (usize, &State)| Field::everywhere(problem, s.name.clone(), solution.state(i, &columns));

@@ -63,7 +63,7 @@ fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
 
 fn report_grid(problem: &Problem) -> Result<PointSource> {
     let counts = (0..problem.coordinates.len()).map(|c| (c, report_nodes(problem))).collect();
-    Points { layout: Layout::Grid(counts), at: vec![], filter: None }.source(problem, 0)
+    Points { layout: Layout::Grid(counts), at: vec![], moving: vec![], filter: None }.source(problem, 0)
 }
 
 /// States first, then the residuals of the equations that hold inside the domain.

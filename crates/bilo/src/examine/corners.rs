@@ -45,7 +45,7 @@ pub(super) fn corners(
         (Layout::Grid(counts), Some(_)) => Layout::Grid(counts.clone()),
         _ => Layout::Grid((0..problem.coordinates.len()).map(|c| (c, LOOKS)).collect()),
     };
-    let around = Points { layout, at: equation.points.at.clone(), filter: None }.source(problem, 0)?;
+    let around = Points { layout, filter: None, ..equation.points.clone() }.source(problem, 0)?;
     let left_out = Stuck::find(problem, program, &around);
     let why = if equation.points.filter.is_some() { "left out, rightly" } else { "not among them, rightly" };
     let line = |stuck: Stuck| Corners::LeftOut(format!("{why}: {}", stuck.line(problem)));
@@ -208,7 +208,8 @@ fn meeting_points(problem: &Problem, equations: [&Equation; 2]) -> Option<PointS
     for equation in equations.iter().filter(|equation| equation.points.filter.is_some()) {
         let layout = Layout::List(points.columns(0..points.len()));
         // An error says that `where` leaves none.
-        let kept = Points { layout, at: vec![], filter: equation.points.filter.clone() }.source(problem, 0);
+        let filter = equation.points.filter.clone();
+        let kept = Points { layout, at: vec![], moving: vec![], filter }.source(problem, 0);
         points = kept.ok()?;
     }
     Some(points)

@@ -7,7 +7,7 @@ use super::model::{
     Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
     Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
 };
-use super::points_spec::PointsSpec;
+use super::points_spec::{Ground, PointsSpec};
 use super::tree::Places;
 use crate::diagnostic::{Origin, Result};
 
@@ -153,7 +153,7 @@ impl ProblemBuilder {
         }
     }
 
-    /// Adds an extra input of the networks, an expression of coordinates and constants.
+    /// Adds an extra input of the networks, an expression of coordinates, constants and scalar unknowns.
     pub fn input(mut self, name: &str, value: &str) -> Self {
         self.inputs.push((name.to_string(), value.to_string()));
         self
@@ -248,6 +248,11 @@ impl ProblemBuilder {
             let truth = truth.map(|truth| formula(&format!("state.{name}.truth"), &truth)).transpose()?;
             problem.states.push(State { name, form, truth });
         }
+        let ground = Ground {
+            coordinates: &problem.coordinates,
+            constants: &problem.constants,
+            unknowns: &problem.unknowns,
+        };
         for equation in self.equations {
             let path = format!("equation.{}", equation.name);
             problem.equations.push(Equation {
@@ -255,7 +260,7 @@ impl ProblemBuilder {
                 trained: (equation.trained.as_deref())
                     .map(|trained| formula(&format!("{path}.trained"), trained))
                     .transpose()?,
-                points: equation.points.resolve(&problem.coordinates, &format!("{path}.points"), &places)?,
+                points: equation.points.resolve(ground, &format!("{path}.points"), &places)?,
                 name: equation.name,
                 weight: equation.weight,
             });
@@ -266,7 +271,7 @@ impl ProblemBuilder {
                 DataChoice::Table(table) => Data::Table(table),
                 DataChoice::Synthetic(points, noise) => {
                     let path = format!("{path}.data.synthetic");
-                    Data::Synthetic { points: points.resolve(&problem.coordinates, &path, &places)?, noise }
+                    Data::Synthetic { points: points.resolve(ground, &path, &places)?, noise }
                 }
             };
             problem.observations.push(Observation {

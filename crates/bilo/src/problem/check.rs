@@ -3,9 +3,7 @@
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::input::InputValues;
-use super::model::{
-    Classical, Data, Layout, Levels, NetworkChoice, Observation, Points, Problem, Table, Transform, Unknown,
-};
+use super::model::{Classical, Data, Levels, NetworkChoice, Observation, Problem, Table, Transform, Unknown};
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
 use super::tree::Places;
@@ -31,6 +29,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     }
     for equation in &problem.equations {
         check.not_negative(&format!("equation.{}.weight", equation.name), equation.weight)?;
+        check.places_at_truth(equation)?;
     }
     for observation in &problem.observations {
         check.observation(observation)?;
@@ -227,7 +226,8 @@ impl Check<'_> {
         self.not_negative(&format!("{path}.weight"), observation.weight)?;
         match &observation.data {
             Data::Table(table) => self.table(&path, table),
-            Data::Synthetic { noise, .. } => {
+            Data::Synthetic { points, noise } => {
+                self.stays(&format!("{path}.data.synthetic"), points)?;
                 self.not_negative(&format!("{path}.data.synthetic.noise"), *noise)?;
                 self.truths(&format!("{path}.data.synthetic"), "synthetic data need")
             }
@@ -333,7 +333,7 @@ impl Check<'_> {
                 || format!("no equation is about the state `{}`", state.name),
             )?;
         }
-        let all = [residuals, values].concat();
+        let all = [residuals, values, names.moving(problem)?].concat();
         for (i, unknown) in problem.unknowns.iter().enumerate() {
             let used =
                 uses(&in_forms.graph, &forms, in_forms.eta[i]) || uses(&names.graph, &all, names.eta[i]);
@@ -375,30 +375,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-
-    fn filters(&self) -> Result<()> {
-        let of_equations = self.problem.equations.iter().map(|e| &e.points);
-        let of_data = self.problem.observations.iter().filter_map(|o| match &o.data {
-            Data::Synthetic { points, .. } => Some(points),
-            Data::Table(_) => None,
-        });
-        let mut names = Names::without_unknowns(self.problem);
-        for points in of_equations.chain(of_data) {
-            if let Some(filter) = &points.filter {
-                names.lower(filter)?;
-                self.some_left(points)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Drawn points are not tried: another seed draws others.
-    fn some_left(&self, points: &Points) -> Result<()> {
-        match points.layout {
-            Layout::Grid(_) | Layout::List(_) => points.source(self.problem, 0).map(|_| ()),
-            Layout::Random(_) | Layout::Sobol(_) => Ok(()),
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a choice of points to a source of their coordinates.
 
-use super::model::{Coordinate, Formula, Layout, Points, Problem};
+use super::formula::evaluate;
+use super::model::{Constant, Coordinate, Formula, Layout, Points, Problem, Unknown};
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Result};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
@@ -9,12 +10,32 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 impl Points {
-    /// The points, made when they are asked for.
+    /// The points, made when they are asked for; unknowns stand for their guess.
     ///
     /// A grid comes in row-major order of the coordinates. Random and Sobol points (a seed gives
     /// always the same) are repeated for every combination of held values.
     pub fn source(&self, problem: &Problem, seed: u64) -> Result<PointSource> {
-        let points = match &self.layout {
+        let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.guess).collect();
+        self.source_at(problem, &guess, seed)
+    }
+
+    /// The same with other values of the scalar unknowns.
+    pub(crate) fn source_at(&self, problem: &Problem, theta: &[f64], seed: u64) -> Result<PointSource> {
+        let mut there = self.clone();
+        for (coordinate, place) in &self.moving {
+            let values = there.at.iter_mut().filter(|(held, _)| held == coordinate);
+            let place = place_at(place, &problem.constants, &problem.unknowns, theta)?;
+            values.for_each(|(_, values)| *values = vec![place]);
+        }
+        let points = there.laid_out(problem, seed);
+        match &self.filter {
+            None => Ok(points),
+            Some(filter) => keep(problem, theta, points, filter),
+        }
+    }
+
+    fn laid_out(&self, problem: &Problem, seed: u64) -> PointSource {
+        match &self.layout {
             Layout::Grid(counts) => self.grid(problem, counts),
             Layout::Random(n) => {
                 let mut rng = Pcg64::seed_from_u64(seed);
@@ -22,10 +43,6 @@ impl Points {
             }
             Layout::Sobol(n) => self.scattered(problem, *n, |i, d| sobol(i, d, seed)),
             Layout::List(columns) => PointSource::stored(columns.clone()),
-        };
-        match &self.filter {
-            None => Ok(points),
-            Some(filter) => keep(problem, points, filter),
         }
     }
 
@@ -101,13 +118,26 @@ fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
     f64::from(sobol_burley::sample(point as u32, (dimension % available) as u32, seed))
 }
 
+/// A place that follows unknowns, at these values of them.
+pub(super) fn place_at(
+    place: &Formula,
+    constants: &[Constant],
+    unknowns: &[Unknown],
+    theta: &[f64],
+) -> Result<f64> {
+    let mut numbers = constants.to_vec();
+    let names = unknowns.iter().map(|unknown| unknown.name.clone());
+    numbers.extend(names.zip(theta).map(|(name, &value)| Constant { name, value }));
+    evaluate(place, &numbers)
+}
+
 /// The points where the filter holds (is neither zero nor undefined).
-fn keep(problem: &Problem, points: PointSource, filter: &Formula) -> Result<PointSource> {
-    let mut names = Names::without_unknowns(problem);
+fn keep(problem: &Problem, theta: &[f64], points: PointSource, filter: &Formula) -> Result<PointSource> {
+    let mut names = Names::with_scalars_at(problem, theta);
     let condition = names.lower(filter)?;
     let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
     let tape = Tape::compile(&names.graph, &[condition], &inputs)
-        .expect("only coordinates and constants are in scope");
+        .expect("only coordinates and numbers are in scope");
     let mut scratch = Scratch::new();
     let kept = points.keep(|columns| {
         let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
