@@ -135,10 +135,8 @@ fn residual_gradients_are_total_derivatives_by_the_unknowns() {
     let (total, terms) = lower.loss(network.device.as_mut(), &weights, &eta, Some(&mut gradient));
     let bulk = problem.equations[0].points.columns(&problem, 0).expect("points").remove(0);
     assert_eq!(bulk.len(), 12, "no node of this grid is at the guess of z");
-    let bulk_at = |_: &[f64]| bulk.clone();
-    let jump_at = |eta: &[f64]| vec![eta[0]];
-    let places: [&dyn Fn(&[f64]) -> Vec<f64>; 2] = [&bulk_at, &jump_at];
-    for (equation, places) in places.into_iter().enumerate() {
+    for equation in 0..2 {
+        let places = |eta: &[f64]| if equation == 0 { bulk.clone() } else { vec![eta[0]] };
         let mut residual = |eta: &[f64]| network.residual(equation, places(eta), eta);
         let value = mean_square(&residual(&eta));
         let slopes: f64 = (0..3).map(|j| mean_square(&difference(&mut residual, &eta, j))).sum();
