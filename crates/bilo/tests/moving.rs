@@ -110,11 +110,11 @@ impl Network {
     }
 
     /// The residual of an equation at fixed places.
-    fn residual(&mut self, equation: usize, x: Vec<f64>, eta: &[f64]) -> Vec<f64> {
+    fn residual(&mut self, equation: usize, columns: Vec<Vec<f64>>, eta: &[f64]) -> Vec<f64> {
         let residual = self.operator.residuals[equation];
         let graph = &mut self.operator.names.graph;
         let program = FieldProgram::new(graph, &self.operator.operator, &[residual]).expect("a program");
-        self.device.evaluate(&program, PointSource::stored(vec![x]), &self.weights, eta).remove(0)
+        self.device.evaluate(&program, PointSource::stored(columns), &self.weights, eta).remove(0)
     }
 }
 
@@ -137,7 +137,7 @@ fn residual_gradients_are_total_derivatives_by_the_unknowns() {
     assert_eq!(bulk.len(), 12, "no node of this grid is at the guess of z");
     for equation in 0..2 {
         let places = |eta: &[f64]| if equation == 0 { bulk.clone() } else { vec![eta[0]] };
-        let mut residual = |eta: &[f64]| network.residual(equation, places(eta), eta);
+        let mut residual = |eta: &[f64]| network.residual(equation, vec![places(eta)], eta);
         let value = mean_square(&residual(&eta));
         let slopes: f64 = (0..3).map(|j| mean_square(&difference(&mut residual, &eta, j))).sum();
         let found = &terms[2 * equation..2 * equation + 2];
@@ -210,6 +210,35 @@ fn the_twin_solves_and_differentiates_at_any_place_of_the_source() {
 #[test]
 fn the_adjoint_agrees_with_differences_by_the_place_of_the_source() {
     common::assert_gradient(&with_exact_data(read(SOURCE, &["classical.cells=40", "unknown.z.guess=0.42"])));
+}
+
+/// A source that is switched on at t = 0 at an unknown place: the same for a state that evolves.
+#[test]
+fn the_place_of_a_source_in_time_has_an_adjoint_too() {
+    let table =
+        Table { coordinates: vec![vec![0.2, 0.7], vec![0.5, 1.0]], values: vec![0.1, 0.2], sigma: None };
+    let problem = Problem::builder("evolving")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .coordinate(Coordinate::time("t", 0.0, 1.0))
+        .unknown(Unknown::new("z", 0.43))
+        .unknown(Unknown::new("k", 0.1))
+        .input("phi", "abs(x - z)")
+        .state("u", "net*x*(1-x)*t")
+        .equation("bulk", "u_t - k*u_xx", PointsSpec::grid([("x", 11), ("t", 11)]).keep("x != z"))
+        .equation("jump", "2*u_phi + 1", PointsSpec::grid([("t", 11)]).follow("x", "z"))
+        .observation("level", "u", DataSpec::table(table))
+        .classical(|classical| (classical.cells, classical.steps) = (vec![20], 10))
+        .build()
+        .expect("a valid problem");
+    common::assert_gradient(&problem);
+    let mut network = Network::new(&problem);
+    let lower = Lower::new(&problem, &mut network.operator, network.device.as_mut(), 0).expect("loaded");
+    let (eta, weights) = ([0.43, 0.1], network.weights.clone());
+    let (_, terms) = lower.loss(network.device.as_mut(), &weights, &eta, None);
+    let t: Vec<f64> = (0..11).map(|i| f64::from(i) / 10.0).collect();
+    let mut residual = |eta: &[f64]| network.residual(1, vec![vec![eta[0]; t.len()], t.clone()], eta);
+    let slopes: f64 = (0..2).map(|j| mean_square(&difference(&mut residual, &eta, j))).sum();
+    assert!((terms[3] - slopes).abs() < 1e-7 * slopes, "{terms:?}, {slopes}");
 }
 
 fn outcome(problem: &Problem, method: Method, seed: u64) -> Outcome {
