@@ -6,7 +6,7 @@ use crate::network::{Network, NetworkSpec};
 use crate::oracle::Subject;
 use crate::points::{Column, PointSource};
 use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Operator, ResidualProgram};
-use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
+use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape, Unary};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -39,6 +39,8 @@ pub struct Draw {
     pub residuals: usize,
     /// Whether the residuals are quasilinear, so that networks may carry a leading part.
     pub quasilinear: bool,
+    /// Whether the network's first coordinate input moves with the unknowns.
+    pub moving: bool,
     /// Number of points.
     pub points: usize,
     /// Fixes everything else.
@@ -76,12 +78,16 @@ pub fn tolerance(precision: Precision) -> f64 {
 impl Case {
     /// The case of a draw.
     pub fn new(draw: Draw) -> Self {
-        let Draw { network: spec, wanted, residuals, quasilinear, points, seed } = draw;
+        let Draw { network: spec, wanted, residuals, quasilinear, moving, points, seed } = draw;
         let mut random = Pcg64::seed_from_u64(seed);
         let mut graph = Graph::new();
         let columns: Vec<Symbol> = (0..spec.coordinates).map(|i| graph.symbol(&format!("x{i}"))).collect();
         let unknowns: Vec<Symbol> = (0..spec.parameters).map(|j| graph.symbol(&format!("p{j}"))).collect();
-        let inputs: Vec<Expr> = columns.iter().chain(&unknowns).map(|&symbol| graph.leaf(symbol)).collect();
+        let given: Vec<Expr> = columns.iter().chain(&unknowns).map(|&symbol| graph.leaf(symbol)).collect();
+        let mut inputs = given.clone();
+        if moving {
+            inputs[0] = moving_input(&mut graph, &given, spec.coordinates);
+        }
         let outputs: Vec<Function> =
             (0..spec.outputs).map(|k| graph.function(&format!("n{k}"), inputs.clone())).collect();
         let network = Network::new(spec.clone(), seed ^ 1);
@@ -91,7 +97,7 @@ impl Case {
             .map(|_| {
                 let leaves = random_leaves(&mut graph, &mut random, &outputs, &wanted, inputs.len());
                 let make = if quasilinear { quasilinear_residual } else { nonlinear_residual };
-                make(&mut graph, &mut random, &leaves, inputs.split_at(spec.coordinates))
+                make(&mut graph, &mut random, &leaves, given.split_at(spec.coordinates))
             })
             .collect::<Vec<_>>();
         let terms = ResidualWeights {
@@ -99,8 +105,8 @@ impl Case {
             gradient: random.random_range(0.05..1.0),
         };
         let parameters = (0..spec.parameters).collect();
-        let operator =
-            Operator { networks: vec![BoundNetwork::new(network, outputs, parameters)], columns, unknowns };
+        let networks = vec![BoundNetwork::new(network, outputs, parameters)];
+        let operator = Operator { networks, columns, unknowns, held: Default::default() };
         let mut column =
             |count: usize| (0..count).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
         let columns: Vec<_> = (0..spec.coordinates).map(|_| column(points)).collect();
@@ -190,8 +196,9 @@ impl Case {
     fn leaf_values(&self, leaves: &[Leaf], point: usize) -> Vec<(f64, f64)> {
         let bound = &self.operator.networks[0];
         let subject = Subject { network: &bound.network, weights: &self.weights, direction: &self.direction };
-        let inputs: Vec<f64> =
+        let given: Vec<f64> =
             self.columns.iter().map(|column| column[point]).chain(self.unknowns.iter().copied()).collect();
+        let inputs = self.network_inputs(&given);
         let place = |symbol: &Symbol| {
             let mut symbols = self.operator.columns.iter().chain(&self.operator.unknowns);
             symbols.position(|candidate| candidate == symbol).expect("a symbol of the case")
@@ -199,13 +206,25 @@ impl Case {
         leaves
             .iter()
             .map(|leaf| match leaf {
-                Leaf::Symbol(symbol) => (inputs[place(symbol)], 0.0),
+                Leaf::Symbol(symbol) => (given[place(symbol)], 0.0),
                 Leaf::Derivative(function, index) => {
                     let output = bound.outputs.iter().position(|f| f == function).expect("an output");
                     subject.derivative(&inputs, index, output)
                 }
             })
             .collect()
+    }
+
+    /// The network's inputs from columns and unknowns.
+    fn network_inputs(&self, given: &[f64]) -> Vec<f64> {
+        let Operator { columns, unknowns, networks, .. } = &self.operator;
+        let leaves: Vec<Leaf> = columns.iter().chain(unknowns).map(|&symbol| Leaf::Symbol(symbol)).collect();
+        let expressions = self.graph.function_inputs(networks[0].outputs[0]);
+        let tape = Tape::compile(&self.graph, expressions, &leaves).expect("all leaves are given");
+        let inputs: Vec<_> = given.iter().map(|&value| Input::Uniform(value)).collect();
+        let mut scratch = Scratch::<f64>::new();
+        tape.eval(&inputs, 1, &mut scratch);
+        (0..expressions.len()).map(|input| scratch.output(&tape, input)[0]).collect()
     }
 
     /// Value and change of an expression at a point, from the oracle's leaves.
@@ -374,6 +393,15 @@ fn random_leaves(
         graph.derivative(output, MultiIndex::from(orders))
     };
     wanted.iter().map(leaf).collect()
+}
+
+/// x_0 (1 + p_0/2) + sin(p_last): moves with unknowns, differently at every point.
+fn moving_input(graph: &mut Graph, given: &[Expr], coordinates: usize) -> Expr {
+    let (half, last) = (graph.constant(0.5), given[given.len() - 1]);
+    let stretch = graph.mul(half, given[coordinates]);
+    let stretched = graph.mul(stretch, given[0]);
+    let shift = graph.unary(Unary::Sin, last);
+    graph.sum(&[given[0], stretched, shift])
 }
 
 /// One of several expressions.

@@ -172,7 +172,8 @@ mod tests {
             modified,
         };
         let bound = BoundNetwork::new(Network::new(spec, 0), vec![u], vec![0]);
-        let operator = Operator { networks: vec![bound.clone()], columns, unknowns };
+        let operator =
+            Operator { networks: vec![bound.clone()], columns, unknowns, held: Default::default() };
         let found = Leading::find(&mut graph, &operator, &bound, &residuals).expect("a valid case")?;
         let pairs = found.indices.iter().zip(&found.coefficients);
         Some(pairs.map(|(i, &c)| (i.as_slice().to_vec(), graph.display(c).to_string())).collect())

@@ -32,7 +32,7 @@
 //! let network = Network::new(spec, 0);
 //! let weights = network.initial_weights(1);
 //! let bound = BoundNetwork::new(network, vec![u], vec![0]);
-//! let operator = Operator { networks: vec![bound], columns: vec![x], unknowns: vec![p] };
+//! let operator = Operator { networks: vec![bound], columns: vec![x], unknowns: vec![p], held: Default::default() };
 //!
 //! let program = ResidualProgram::new(&mut graph, &operator, &[residual])?;
 //! let mut device = cpu(Precision::F64, Some(1));

@@ -2,6 +2,7 @@
 //! and the tapes between its outputs and the losses.
 
 mod frame;
+mod moving;
 
 pub use frame::Frame;
 pub(crate) use frame::{padded, wanted};
@@ -10,14 +11,16 @@ use crate::leading::Leading;
 use crate::network::Network;
 use crate::plan::Plan;
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Tape};
+use moving::Moving;
+use std::collections::BTreeMap;
 
 /// A network and the opaque functions that stand for its outputs in a graph.
 #[derive(Clone, Debug)]
 pub struct BoundNetwork {
     /// The network.
     pub network: Network,
-    /// One function per output; their inputs are the expressions of the network's coordinates
-    /// followed by those of its parameters.
+    /// One function per output; their inputs are the expressions of the network's coordinates, of
+    /// columns and unknowns, followed by those of its parameters.
     pub outputs: Vec<Function>,
     /// Which of the unknowns each parameter input is.
     pub parameters: Vec<usize>,
@@ -55,12 +58,21 @@ pub struct Operator {
     pub columns: Vec<Symbol>,
     /// Symbols of the unknowns, the same at all points.
     pub unknowns: Vec<Symbol>,
+    /// Columns whose values are expressions of the unknowns: points that follow these. What the source of
+    /// the points gives in their place is not used, and derivatives by unknowns are those along the
+    /// moving points.
+    pub held: BTreeMap<Symbol, Expr>,
 }
 
 impl Operator {
     /// Number of trained weights of all networks together.
     pub fn weights(&self) -> usize {
         self.networks.iter().map(|bound| bound.network.weights()).sum()
+    }
+
+    /// Symbols of all values that a device is given.
+    fn given(&self) -> impl Iterator<Item = Symbol> {
+        self.columns.iter().chain(&self.unknowns).copied()
     }
 }
 
@@ -73,7 +85,7 @@ pub struct Carrier {
     pub plan: Plan,
     /// Offset of its weights.
     pub offset: usize,
-    /// Coordinate inputs from the columns.
+    /// Coordinate inputs from the columns and the unknowns.
     pub inputs: Tape,
     /// Which unknown each parameter input is.
     pub parameters: Vec<usize>,
@@ -123,7 +135,8 @@ pub struct ResidualProgram {
     pub frame: Frame,
     /// Number Q of residuals.
     pub residuals: usize,
-    /// Outputs: r_q; then ∂r_q/∂(slot) by q; then the explicit ∂r_q/∂η_j by q.
+    /// Outputs: r_q; then ∂r_q/∂(slot) by q; then ∂r_q/∂η_j by q, without what goes through parameter
+    /// inputs of networks.
     pub linearisation: Tape,
     /// Further inputs: c_q; then v_qj by q; then the slots' tangents by q. Outputs: the derivative of
     /// Σ_q (c_q r_q + D_{v_q} r_q) with respect to each slot.
@@ -137,8 +150,11 @@ pub struct DensityProgram {
     pub frame: Frame,
     /// Whether its weight gradient is that of the unknown functions' networks, or that of the others.
     pub over_functions: bool,
-    /// One output.
+    /// Outputs: the density; then its derivative by each of the `moving` unknowns through coordinate
+    /// inputs of networks.
     pub density: Tape,
+    /// The unknowns that coordinate inputs move with.
+    pub moving: Vec<usize>,
 }
 
 /// Expressions to be evaluated at points; first derivatives with respect to unknowns are allowed.
@@ -181,19 +197,23 @@ pub(crate) const MAX_DERIVATIVE: usize = 6;
 
 impl ResidualProgram {
     /// Compiles residuals that all live at the same points. Highest derivatives that occur in one
-    /// linear combination only are carried as such: the leading part of a network's plan.
+    /// linear combination only are carried as such: the leading part of a network's plan. Networks whose
+    /// coordinate inputs move with unknowns carry every derivative by itself.
     pub fn new(graph: &mut Graph, operator: &Operator, residuals: &[Expr]) -> Result<Self, ProgramError> {
-        let mut residuals = residuals.to_vec();
+        let mut residuals = at_places(graph, operator, residuals);
+        let moving = Moving::new(graph, operator);
         let mut leading = vec![];
-        for bound in &operator.networks {
-            let found = Leading::find(graph, operator, bound, &residuals)?;
+        for (number, bound) in operator.networks.iter().enumerate() {
+            let found = match moving.moves(number) {
+                true => None,
+                false => Leading::find(graph, operator, bound, &residuals)?,
+            };
             if let Some(found) = &found {
                 found.rewrite(graph, bound, &mut residuals);
             }
             leading.push(found);
         }
-        let frame = Frame::new(graph, operator, &residuals, &leading)?;
-        Self::compile(graph, operator, &residuals, frame)
+        Self::compile(graph, operator, &residuals, &moving, &leading)
     }
 
     /// The same with every derivative carried by itself, so that each is a slot of the tapes.
@@ -202,20 +222,30 @@ impl ResidualProgram {
         operator: &Operator,
         residuals: &[Expr],
     ) -> Result<Self, ProgramError> {
-        let frame = Frame::new(graph, operator, residuals, &[])?;
-        Self::compile(graph, operator, residuals, frame)
+        let residuals = at_places(graph, operator, residuals);
+        let moving = Moving::new(graph, operator);
+        Self::compile(graph, operator, &residuals, &moving, &[])
     }
 
     fn compile(
         graph: &mut Graph,
         operator: &Operator,
         residuals: &[Expr],
-        frame: Frame,
+        moving: &Moving<'_>,
+        leading: &[Option<Leading>],
     ) -> Result<Self, ProgramError> {
-        let slots = frame.leaves[..frame.slots.len()].to_vec();
         let unknowns: Vec<Leaf> = operator.unknowns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
+        let mut by_unknown = partials(graph, residuals, &unknowns);
+        for (&residual, slopes) in residuals.iter().zip(&mut by_unknown) {
+            for unknown in moving.unknowns() {
+                let moved = moving.derivative(graph, residual, unknown);
+                slopes[unknown] = graph.add(slopes[unknown], moved);
+            }
+        }
+        let all: Vec<Expr> = residuals.iter().chain(by_unknown.iter().flatten()).copied().collect();
+        let frame = Frame::new(graph, operator, &all, leading)?;
+        let slots = frame.leaves[..frame.slots.len()].to_vec();
         let by_slot = partials(graph, residuals, &slots);
-        let by_unknown = partials(graph, residuals, &unknowns);
         let outputs: Vec<Expr> = residuals
             .iter()
             .chain(by_slot.iter().flatten())
@@ -251,9 +281,15 @@ impl ResidualProgram {
 impl DensityProgram {
     /// Compiles a density.
     pub fn new(graph: &mut Graph, operator: &Operator, density: Expr) -> Result<Self, ProgramError> {
-        let frame = Frame::new(graph, operator, &[density], &[])?;
-        let density = frame.compile(graph, &[density], &[])?;
-        Ok(Self { frame, density, over_functions: false })
+        let networks = Moving::new(graph, operator);
+        let moving = networks.unknowns();
+        let mut outputs = at_places(graph, operator, &[density]);
+        for &unknown in &moving {
+            outputs.push(networks.derivative(graph, outputs[0], unknown));
+        }
+        let frame = Frame::new(graph, operator, &outputs, &[])?;
+        let density = frame.compile(graph, &outputs, &[])?;
+        Ok(Self { frame, density, moving, over_functions: false })
     }
 
     /// The same with the weight gradient of the unknown functions' networks.
@@ -269,6 +305,7 @@ impl DensityProgram {
 impl FieldProgram {
     /// Compiles expressions.
     pub fn new(graph: &mut Graph, operator: &Operator, values: &[Expr]) -> Result<Self, ProgramError> {
+        let values = &at_places(graph, operator, values)[..];
         let mut directions = vec![];
         for leaf in graph.leaves(values) {
             if let Some(unknown) = direction_of(operator, &leaf)?
@@ -287,6 +324,11 @@ impl FieldProgram {
         let values = Tape::compile(graph, values, &inputs).map_err(ProgramError::Unbound)?;
         Ok(Self { frame, values, directions })
     }
+}
+
+/// Expressions at the places of an operator's points.
+fn at_places(graph: &mut Graph, operator: &Operator, expressions: &[Expr]) -> Vec<Expr> {
+    expressions.iter().map(|&expression| operator.at_places(graph, expression)).collect()
 }
 
 /// ∂(expression)/∂(leaf), by expression and leaf.

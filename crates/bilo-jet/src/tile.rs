@@ -31,7 +31,7 @@ pub(crate) struct Points<T> {
     unknowns: usize,
     directions: usize,
     tile: usize,
-    /// Coordinate inputs of each network from the columns.
+    /// Coordinate inputs of each network from the columns and the unknowns.
     inputs: Vec<Tape>,
     /// The jets of each network's parameter inputs that are functions.
     feeds: Vec<Vec<Feed>>,
@@ -180,7 +180,9 @@ impl<T: Scalar> Points<T> {
         for (number, network) in self.active() {
             let work = &mut runner.work[number];
             let tape = &self.inputs[number];
-            let given: Vec<_> = runner.given.iter().map(|column| Input::Column(column.as_slice())).collect();
+            let columns = runner.given.iter().map(|column| Input::Column(column.as_slice()));
+            let given: Vec<_> =
+                columns.chain(unknowns.iter().map(|value| Input::Uniform(value.wide()))).collect();
             tape.eval(&given, self.tile, &mut runner.inputs);
             for input in 0..tape.outputs().len() {
                 let column = runner.inputs.output(tape, input);

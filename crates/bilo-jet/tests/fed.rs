@@ -68,7 +68,8 @@ fn a_fed_function_is_differentiated_like_a_coordinate_by_the_chain_rule() {
         ..BoundNetwork::new(Network::new(spec(1, 1), 0), vec![u], vec![0])
     };
     let fed_weights = bound.network.initial_weights(3);
-    let operator = Operator { networks: vec![bound], columns: vec![x], unknowns: vec![s] };
+    let operator =
+        Operator { networks: vec![bound], columns: vec![x], unknowns: vec![s], held: Default::default() };
     let program = ResidualProgram::new(&mut graph, &operator, &[r]).unwrap();
     let id = device.load_residual(program, points());
     let terms = ResidualWeights { equation: vec![1.0], gradient: gradient_weight };
@@ -95,6 +96,7 @@ fn a_fed_function_is_differentiated_like_a_coordinate_by_the_chain_rule() {
         networks: vec![BoundNetwork::new(network, vec![v], vec![])],
         columns: vec![x],
         unknowns: vec![],
+        held: Default::default(),
     };
     let program = ResidualProgram::expanded(&mut graph, &operator, &residuals).unwrap();
     let id = device.load_residual(program, points());
@@ -157,7 +159,12 @@ fn problem() -> Problem {
         fed: vec![Fed { input: 0, value: f }],
         ..BoundNetwork::new(Network::new(spec(1, 1), 0), vec![u], vec![0])
     };
-    let operator = Operator { networks: vec![below, above], columns: vec![x], unknowns: vec![s] };
+    let operator = Operator {
+        networks: vec![below, above],
+        columns: vec![x],
+        unknowns: vec![s],
+        held: Default::default(),
+    };
     Problem { graph, operator, x, s, f, u }
 }
 

@@ -39,7 +39,7 @@ prop_compose! {
         wanted in derivatives(network.coordinates), network in Just(network),
         residuals in 1..=2_usize, quasilinear in any::<bool>(), points in 1..=3_usize, seed in any::<u64>(),
     ) -> Draw {
-        Draw { network, wanted, residuals, quasilinear, points, seed }
+        Draw { network, wanted, residuals, quasilinear, moving: false, points, seed }
     }
 }
 
@@ -53,7 +53,7 @@ prop_compose! {
         let zero = MultiIndex::zero(network.coordinates);
         let mut wanted = vec![zero.clone(), zero.plus(slope)];
         wanted.extend(seconds.into_iter().map(|(i, j)| zero.plus(i).plus(j)));
-        Draw { network, wanted, residuals: 1, quasilinear: true, points, seed }
+        Draw { network, wanted, residuals: 1, quasilinear: true, moving: false, points, seed }
     }
 }
 
@@ -82,6 +82,15 @@ proptest! {
     fn leading_parts_agree_with_the_oracle(draw in leading_draws()) {
         let mut case = Case::new(draw);
         prop_assume!(case.has_leading_part());
+        let found = case.check(cpu(Precision::F64, Some(1)).as_mut());
+        prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
+    }
+
+    /// The same where a coordinate input moves with the unknowns.
+    #[test]
+    fn moving_inputs_agree_with_the_oracle(draw in draws()) {
+        let mut case = Case::new(Draw { moving: true, ..draw });
+        prop_assert!(!case.has_leading_part());
         let found = case.check(cpu(Precision::F64, Some(1)).as_mut());
         prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
     }

@@ -132,7 +132,12 @@ impl Subject {
         let network = Network::new(spec, 0);
         let weights = network.initial_weights(3);
         let bound = BoundNetwork::new(network, vec![u], vec![0]);
-        let operator = Operator { networks: vec![bound], columns: vec![x, t], unknowns: vec![p] };
+        let operator = Operator {
+            networks: vec![bound],
+            columns: vec![x, t],
+            unknowns: vec![p],
+            held: Default::default(),
+        };
         Self {
             residual: ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid program"),
             density: DensityProgram::new(&mut graph, &operator, weighted).expect("a valid program"),

@@ -16,7 +16,6 @@ use crate::twin::Twin;
 use bilo_jet::ResidualProgram;
 use corners::Corners;
 use reach::Reach;
-use text::count;
 
 /// The problem as understood.
 #[derive(Clone, Debug, Default)]
@@ -68,12 +67,13 @@ impl Examination {
                 lines.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
             }
             let points = equation.points.source(problem, seed_for(0, Purpose::EquationPoints, number))?;
+            let there = operator.following(&equation.points)?;
             let graph = &mut operator.names.graph;
-            let program = ResidualProgram::expanded(graph, &operator.operator, &[operator.residuals[number]])
+            let program = ResidualProgram::expanded(graph, &there, &[operator.residuals[number]])
                 .map_err(|error| program_error(graph, &error, &equation.of_networks().origin))?;
             lines.push(format!(
                 "    {}; the network carries {}",
-                count(points.len(), "point"),
+                describe::points(problem, equation, points.len()),
                 describe::carried(problem, &program.frame)
             ));
             require_finite(problem, &[equation], &program, &points)?;

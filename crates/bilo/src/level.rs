@@ -61,13 +61,15 @@ impl Lower {
         let mut lower = Self { blocks: vec![], names: vec![], unknowns };
         for (points, members) in groups {
             let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
+            let there = operator.following(points)?;
             let graph = &mut operator.names.graph;
             let origin = &problem.equations[members[0]].of_networks().origin;
-            let program = ResidualProgram::new(graph, &operator.operator, &residuals)
+            let program = ResidualProgram::new(graph, &there, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
+            let there = at_guess.following(points)?;
             let graph = &mut at_guess.names.graph;
-            let expanded = ResidualProgram::expanded(graph, &at_guess.operator, &residuals)
+            let expanded = ResidualProgram::expanded(graph, &there, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let seed = seed_for(seed, Purpose::EquationPoints, members[0]);
             let points = points.drawn(problem, seed, 0)?;

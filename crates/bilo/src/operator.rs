@@ -6,7 +6,7 @@ mod functions;
 pub use functions::{Basis, FunctionInputs};
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use crate::problem::{Equation, NET, Names, NetworkChoice, Problem};
+use crate::problem::{Equation, NET, Names, NetworkChoice, Points, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
 use bilo_jet::{BoundNetwork, Fourier, Network, NetworkSpec, Operator, ProgramError};
@@ -90,16 +90,17 @@ impl LocalOperator {
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
         let columns = names.coordinates.clone();
         let unknowns = [names.eta.clone(), functions.unknowns()].concat();
-        Ok(Self {
-            names,
-            operator: Operator { networks, columns, unknowns },
-            functions,
-            states,
-            residuals,
-            observed,
-            datum,
-            sigma,
-        })
+        let operator = Operator { networks, columns, unknowns, held: Default::default() };
+        Ok(Self { names, operator, functions, states, residuals, observed, datum, sigma })
+    }
+
+    /// The operator at points some of whose coordinates follow unknowns.
+    pub(crate) fn following(&mut self, points: &Points) -> Result<Operator> {
+        let mut operator = self.operator.clone();
+        for (coordinate, place) in &points.moving {
+            operator.held.insert(self.names.coordinates[*coordinate], self.names.lower(place)?);
+        }
+        Ok(operator)
     }
 
     /// The operator with data and sigma among the columns.
@@ -186,7 +187,8 @@ pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Or
     Diagnostic::new(message, origin.clone()).help("derivatives up to sixth order are carried")
 }
 
-/// The unknowns that equations or forms of states use: only these are inputs of the states' networks.
+/// The unknowns that equations, forms of states, inputs or places of equations use: only these are inputs of
+/// the states' networks.
 struct Inputs {
     scalars: Vec<usize>,
     functions: Vec<usize>,
@@ -202,6 +204,7 @@ fn unknowns_of_the_pde(problem: &Problem) -> Result<Inputs> {
     {
         formulas.push(names.lower(formula)?);
     }
+    formulas.extend(names.moving(problem)?);
     let leaves = names.graph.leaves(&formulas);
     let occurs = |function: Function| {
         leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == function))

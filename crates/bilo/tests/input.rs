@@ -407,14 +407,14 @@ fn message(text: &str, set: &[&str]) -> String {
 #[test]
 fn what_cannot_be_is_told_where_it_is_written() {
     let cases = [
-        ("abs(x - z)", "abs(x - mu)", "the input `phi` depends on the unknown `mu`"),
+        ("abs(x - z)", "abs(x - mu)", "exactly one input must have a kink at this place"),
         ("abs(x - z)", "abs(x - u)", "unknown name `u`"),
         ("abs(x - z)", "abs(x - phi)", "unknown name `phi`"),
         ("input.phi", "input.mu", "the name `mu`"),
         ("input.phi", "input.sin", "the name `sin` is reserved"),
         ("[constants]", "[constants]\nu_phi = 1.0", "the name `u_phi` reads as a derivative of `u`"),
         ("value = \"abs(x - z)\"", "", "missing key `value` in [input.phi]"),
-        ("x = \"z\"", "x = \"mu/10\"", "points cannot be held at a place that is to be found"),
+        ("x = \"z\"", "x = \"mu/10\"", "exactly one input must have a kink at this place"),
         (
             "u_xx - mu*u",
             "u_xx - mu*u + u_phi",

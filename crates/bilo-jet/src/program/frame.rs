@@ -54,9 +54,9 @@ impl Frame {
                 }
             }
             let leading = leading.map(|leading| leading.program(graph, operator)).transpose()?;
-            let inputs: Vec<Expr> = coordinate_inputs(graph, bound);
-            let columns: Vec<Leaf> = operator.columns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
-            let inputs = Tape::compile(graph, &inputs, &columns).map_err(ProgramError::Unbound)?;
+            let inputs = operator.coordinate_inputs(graph, bound);
+            let given: Vec<Leaf> = operator.given().map(Leaf::Symbol).collect();
+            let inputs = Tape::compile(graph, &inputs, &given).map_err(ProgramError::Unbound)?;
             frame.carriers.push(Carrier {
                 network: bound.network.clone(),
                 plan,
@@ -70,9 +70,7 @@ impl Frame {
             });
             offset += bound.network.weights();
         }
-        frame
-            .leaves
-            .extend(operator.columns.iter().chain(&operator.unknowns).map(|&symbol| Leaf::Symbol(symbol)));
+        frame.leaves.extend(operator.given().map(Leaf::Symbol));
         for (number, (bound, jets)) in operator.networks.iter().zip(jets).enumerate() {
             for (fed, jets) in bound.fed.iter().zip(jets) {
                 let jets = frame.compile(graph, &jets, &[])?;
@@ -134,8 +132,10 @@ fn plans_and_jets(
         }
         let idle = wanted.is_empty();
         let fed = if idle { &[] } else { &bound.fed[..] };
-        let fed: Vec<Vec<Expr>> =
-            fed.iter().map(|fed| jet_of(graph, bound, &plan, fed.value)).collect::<Result<_, _>>()?;
+        let fed: Vec<Vec<Expr>> = fed
+            .iter()
+            .map(|fed| jet_of(graph, operator, bound, &plan, fed.value))
+            .collect::<Result<_, _>>()?;
         for jet in &fed {
             leaves.extend(graph.leaves(jet));
         }
@@ -147,16 +147,10 @@ fn plans_and_jets(
     Ok((plans, jets))
 }
 
-/// The expressions of a network's coordinate inputs, of columns only.
-fn coordinate_inputs(graph: &mut Graph, bound: &BoundNetwork) -> Vec<Expr> {
-    let coordinates = bound.network.spec().coordinates;
-    let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
-    inputs.into_iter().map(|input| graph.expand_definitions(input)).collect()
-}
-
 /// The derivatives of a function by the coordinate inputs of a network, by component of a plan.
 fn jet_of(
     graph: &mut Graph,
+    operator: &Operator,
     bound: &BoundNetwork,
     plan: &Plan,
     value: Expr,
@@ -168,7 +162,7 @@ fn jet_of(
         let slope = derivative_by_input(graph, jet[lower], inputs[input])?;
         jet.push(slope);
     }
-    Ok(jet)
+    Ok(jet.into_iter().map(|component| operator.at_places(graph, component)).collect())
 }
 
 /// ∂(expression)/∂(input) for an input that is a coordinate, scaled and shifted.

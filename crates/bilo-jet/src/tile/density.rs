@@ -35,9 +35,17 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
         let tape = &program.density;
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
-        let density = runner.first.output(tape, 0);
-        sums[0] += density.iter().zip(&seeds).take(real).map(|(d, w)| d.wide() * w.wide()).sum::<f64>();
-        tape.adjoint(&[Input::Column(&seeds)], &mut runner.first);
+        let weighted = |output: usize| {
+            let values = runner.first.output(tape, output).iter().zip(&seeds).take(real);
+            values.map(|(value, weight)| value.wide() * weight.wide()).sum::<f64>()
+        };
+        sums[0] += weighted(0);
+        for (output, unknown) in program.moving.iter().enumerate() {
+            sums[1 + unknown] += weighted(1 + output);
+        }
+        let mut adjoint_seeds = vec![Input::Uniform(T::default()); tape.outputs().len()];
+        adjoint_seeds[0] = Input::Column(&seeds);
+        tape.adjoint(&adjoint_seeds, &mut runner.first);
         let mut adjoints: Vec<Vec<T>> =
             (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot).to_vec()).collect();
         // From the last to the first: what a network is fed with comes from those before it.

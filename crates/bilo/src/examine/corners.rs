@@ -45,7 +45,7 @@ pub(super) fn corners(
         (Layout::Grid(counts), Some(_)) => Layout::Grid(counts.clone()),
         _ => Layout::Grid((0..problem.coordinates.len()).map(|c| (c, LOOKS)).collect()),
     };
-    let around = Points { at: equation.points.at.clone(), ..Points::laid_out(layout) }.source(problem, 0)?;
+    let around = Points { layout, filter: None, ..equation.points.clone() }.source(problem, 0)?;
     let left_out = Stuck::find(problem, program, &around);
     let why = if equation.points.filter.is_some() { "left out, rightly" } else { "not among them, rightly" };
     let line = |stuck: Stuck| Corners::LeftOut(format!("{why}: {}", stuck.line(problem)));

@@ -3,7 +3,9 @@
 use super::reach::Reach;
 use super::text::count;
 use crate::operator::LocalOperator;
-use crate::problem::{Argument, Data, Likelihood, Problem, Regulariser, Transform, Unknown, UnknownFunction};
+use crate::problem::{
+    Argument, Data, Equation, Formula, Likelihood, Problem, Regulariser, Transform, Unknown, UnknownFunction,
+};
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -22,6 +24,14 @@ pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
 
 pub(super) fn inputs(problem: &Problem) -> Vec<String> {
     problem.inputs.iter().map(|input| format!("{} = {}", input.name, input.value.text)).collect()
+}
+
+/// `1 point, following x = z`
+pub(super) fn points(problem: &Problem, equation: &Equation, number: usize) -> String {
+    let place = |(coordinate, place): &(usize, Formula)| {
+        format!(", following {} = {}", problem.coordinates[*coordinate].name, place.text)
+    };
+    count(number, "point") + &equation.points.moving.iter().map(place).collect::<String>()
 }
 
 /// Every unknown with its start and the way it reaches the losses.

@@ -4,7 +4,7 @@ use crate::diagnostic::Result;
 use crate::problem::{Names, Problem};
 use bilo_expr::{Expr, Function, Leaf};
 
-/// A form, an equation or an observation: what occurs in it, and which states it determines.
+/// A form, an equation, an input or an observation: what occurs in it, and which states it determines.
 struct Place {
     name: String,
     unknowns: Vec<usize>,
@@ -17,7 +17,7 @@ struct Place {
 pub(super) struct Reach {
     unknowns: Vec<String>,
     states: Vec<String>,
-    /// Forms and equations.
+    /// Forms, equations and inputs.
     pde: Vec<Place>,
     observations: Vec<Place>,
 }
@@ -30,12 +30,16 @@ impl Reach {
         let mut pde = vec![];
         for (number, state) in problem.states.iter().enumerate() {
             let form = names.lower(&state.form)?;
-            let place = Place::new(format!("form of {}", state.name), &names, &functions, form);
+            let place = Place::new(format!("form of {}", state.name), &names, &functions, &[form]);
             pde.push(Place { determines: vec![number], ..place });
         }
         for equation in &problem.equations {
             let residual = names.lower(&equation.residual)?;
-            let place = Place::new(format!("equation {}", equation.name), &names, &functions, residual);
+            let mut all = vec![residual];
+            for (_, place) in &equation.points.moving {
+                all.push(names.lower(place)?);
+            }
+            let place = Place::new(format!("equation {}", equation.name), &names, &functions, &all);
             let determines = match equation.points.at.is_empty() {
                 true => leading_states(problem, &names, &functions, residual),
                 false => place.states.clone(),
@@ -43,11 +47,12 @@ impl Reach {
             pde.push(Place { determines, ..place });
         }
         determine_all(problem, &mut pde);
+        pde.extend(inputs(problem, &mut names)?);
         let mut observations = vec![];
         for observation in &problem.observations {
             let value = names.lower(&observation.value)?;
             let name = format!("observation {}", observation.name);
-            observations.push(Place::new(name, &names, &functions, value));
+            observations.push(Place::new(name, &names, &functions, &[value]));
         }
         let functions = problem.functions.iter().map(|unknown| unknown.name.clone());
         let unknowns = problem.unknowns.iter().map(|unknown| unknown.name.clone()).chain(functions).collect();
@@ -55,7 +60,7 @@ impl Reach {
         Ok(Self { unknowns, states, pde, observations })
     }
 
-    /// The forms, equations and observations where an unknown occurs.
+    /// The forms, equations, inputs and observations where an unknown occurs.
     pub(super) fn places_of(&self, unknown: usize) -> Vec<&str> {
         let places = self.pde.iter().chain(&self.observations);
         places.filter(|place| place.unknowns.contains(&unknown)).map(|place| place.name.as_str()).collect()
@@ -132,8 +137,8 @@ impl Reach {
 }
 
 impl Place {
-    fn new(name: String, names: &Names, states: &[Function], formula: Expr) -> Self {
-        let leaves = names.graph.leaves(&[formula]);
+    fn new(name: String, names: &Names, states: &[Function], formulas: &[Expr]) -> Self {
+        let leaves = names.graph.leaves(formulas);
         let occurs = |function: Function| {
             leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == function))
         };
@@ -149,6 +154,17 @@ impl Place {
             determines: vec![],
         }
     }
+}
+
+/// Inputs of networks that move with unknowns, and all states with them.
+fn inputs(problem: &Problem, names: &mut Names) -> Result<Vec<Place>> {
+    let mut places = vec![];
+    for input in &problem.inputs {
+        let value = names.lower(&input.value)?;
+        let place = Place::new(format!("input {}", input.name), names, &[], &[value]);
+        places.push(Place { determines: (0..problem.states.len()).collect(), ..place });
+    }
+    Ok(places)
 }
 
 /// The states that an equation inside the domain is about: those of its highest derivatives, in time

@@ -96,7 +96,10 @@ impl Check<'_> {
             self.found.lines.push(line);
             return Ok(());
         }
-        let points = equation.points.source(self.problem, seed_for(0, Purpose::EquationPoints, number))?;
+        // Points that follow unknowns, and those that `where` leaves out, are those at the truth.
+        let truth: Vec<f64> = self.problem.unknowns.iter().map(|u| u.truth.unwrap_or(u.guess)).collect();
+        let seed = seed_for(0, Purpose::EquationPoints, number);
+        let points = equation.points.source_at(self.problem, &truth, seed)?;
         let claim = self.parts_of(residual);
         let what = format!("equation `{}`", equation.name);
         let found = self.measure(&claim, &points, &[]).map_err(|worst| {

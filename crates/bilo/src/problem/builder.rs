@@ -8,7 +8,7 @@ use super::model::{
     Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
     Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
 };
-use super::points_spec::PointsSpec;
+use super::points_spec::{Ground, PointsSpec};
 use super::tree::Places;
 use crate::diagnostic::{Origin, Result};
 
@@ -161,7 +161,7 @@ impl ProblemBuilder {
         }
     }
 
-    /// Adds an extra input of the networks, an expression of coordinates and constants.
+    /// Adds an extra input of the networks, an expression of coordinates, constants and scalar unknowns.
     pub fn input(mut self, name: &str, value: &str) -> Self {
         self.inputs.push((name.to_string(), value.to_string()));
         self
@@ -265,6 +265,11 @@ impl ProblemBuilder {
             let truth = truth.map(|truth| formula(&format!("state.{name}.truth"), &truth)).transpose()?;
             problem.states.push(State { name, form, truth });
         }
+        let ground = Ground {
+            coordinates: &problem.coordinates,
+            constants: &problem.constants,
+            unknowns: &problem.unknowns,
+        };
         for equation in self.equations {
             let path = format!("equation.{}", equation.name);
             problem.equations.push(Equation {
@@ -272,7 +277,7 @@ impl ProblemBuilder {
                 trained: (equation.trained.as_deref())
                     .map(|trained| formula(&format!("{path}.trained"), trained))
                     .transpose()?,
-                points: equation.points.resolve(&problem.coordinates, &format!("{path}.points"), &places)?,
+                points: equation.points.resolve(ground, &format!("{path}.points"), &places)?,
                 name: equation.name,
                 weight: equation.weight,
             });
@@ -284,7 +289,7 @@ impl ProblemBuilder {
                 DataChoice::Drawn => Data::Drawn,
                 DataChoice::Synthetic(points, noise) => {
                     let path = format!("{path}.data.synthetic");
-                    let points = points.resolve(&problem.coordinates, &path, &places)?;
+                    let points = points.resolve(ground, &path, &places)?;
                     Data::Synthetic { points, noise, made: None }
                 }
             };

@@ -5,8 +5,7 @@ use super::data::{finite, positive_sigma};
 use super::input::InputValues;
 use super::likelihood::{Likelihood, Quadrature};
 use super::model::{
-    Classical, Data, Layout, Levels, NetworkChoice, Observation, Points, Problem, Table, Transform, Unknown,
-    WeightOptimiser,
+    Classical, Data, Levels, NetworkChoice, Observation, Problem, Table, Transform, Unknown, WeightOptimiser,
 };
 use super::names::{NET, Names};
 use super::points_spec::check_columns;
@@ -34,6 +33,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     }
     for equation in &problem.equations {
         check.not_negative(&format!("equation.{}.weight", equation.name), equation.weight)?;
+        check.places_at_truth(equation)?;
     }
     for observation in &problem.observations {
         check.observation(observation)?;
@@ -236,7 +236,8 @@ impl Check<'_> {
                 observation.data_fault(table).map_or(Ok(()), |fault| Err(fault.into()))
             }
             Data::Drawn => self.truths(&synthetic, "synthetic data need"),
-            Data::Synthetic { noise, made, .. } => {
+            Data::Synthetic { points, noise, made } => {
+                self.stays(&synthetic, points)?;
                 self.not_negative(&format!("{synthetic}.noise"), *noise)?;
                 if let Some((sd, length)) = made.as_ref().and_then(|made| made.field) {
                     self.not_negative(&format!("{synthetic}.field.sd"), sd)?;
@@ -402,7 +403,7 @@ impl Check<'_> {
                 || format!("no equation is about the state `{}`", state.name),
             )?;
         }
-        let all = [residuals, values].concat();
+        let all = [residuals, values, names.moving(problem)?].concat();
         for (i, unknown) in problem.unknowns.iter().enumerate() {
             let used =
                 uses(&in_forms.graph, &forms, in_forms.eta[i]) || uses(&names.graph, &all, names.eta[i]);
@@ -444,30 +445,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-
-    fn filters(&self) -> Result<()> {
-        let of_equations = self.problem.equations.iter().map(|e| &e.points);
-        let of_data = self.problem.observations.iter().filter_map(|o| match &o.data {
-            Data::Synthetic { points, .. } => Some(points),
-            Data::Table(_) | Data::Drawn => None,
-        });
-        let mut names = Names::without_unknowns(self.problem);
-        for points in of_equations.chain(of_data) {
-            if let Some(filter) = &points.filter {
-                names.lower(filter)?;
-                self.some_left(points)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Drawn points are not tried: another seed draws others.
-    fn some_left(&self, points: &Points) -> Result<()> {
-        match points.layout {
-            Layout::Grid(_) | Layout::List(_) => points.source(self.problem, 0).map(|_| ()),
-            Layout::Random(_) | Layout::Sobol(_) => Ok(()),
-        }
     }
 }
 

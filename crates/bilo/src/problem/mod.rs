@@ -36,6 +36,7 @@ mod argument;
 mod builder;
 mod check;
 mod check_function;
+mod check_points;
 mod classical;
 mod csv;
 mod data;

@@ -180,7 +180,7 @@ pub struct Input {
     /// Its name in expressions: `u_x` is the total derivative, through phi too, and `u_phi` the partial
     /// one, with the coordinates held fixed.
     pub name: String,
-    /// An expression of coordinates and constants.
+    /// An expression of coordinates, constants and scalar unknowns.
     pub value: Formula,
 }
 
@@ -290,7 +290,9 @@ pub struct Points {
     pub layout: Layout,
     /// Coordinates (by number) that are held at one or several values.
     pub at: Vec<(usize, Vec<f64>)>,
-    /// Keeps only the points where this is true (nonzero).
+    /// Those of them that follow unknowns, with the expression whose value at the guess stands in `at`.
+    pub moving: Vec<(usize, Formula)>,
+    /// Keeps only the points where this is true (nonzero); unknowns stand for their guess.
     pub filter: Option<Formula>,
     /// Whether training takes other points as it goes on.
     pub renewal: Option<Renewal>,

@@ -120,7 +120,25 @@ impl Names {
         Ok(())
     }
 
-    /// Coordinates and constants only: all that a choice of points may use.
+    /// Coordinates and constants, and the scalar unknowns as numbers: all that a choice of points may use.
+    pub(super) fn with_scalars_at(problem: &Problem, theta: &[f64]) -> Names {
+        let mut names = Names::without_unknowns(problem);
+        for (unknown, &value) in problem.unknowns.iter().zip(theta) {
+            let value = names.graph.constant(value);
+            names.scope.bind(&unknown.name, value);
+        }
+        names
+    }
+
+    /// What makes networks or points move with unknowns outside the formulas of states: the values of the
+    /// inputs, and the places that equations follow.
+    pub(crate) fn moving(&mut self, problem: &Problem) -> Result<Vec<Expr>> {
+        let inputs = problem.inputs.iter().map(|input| &input.value);
+        let places = problem.equations.iter().flat_map(|equation| &equation.points.moving);
+        inputs.chain(places.map(|(_, place)| place)).map(|formula| self.lower(formula)).collect()
+    }
+
+    /// Coordinates and constants only.
     pub(super) fn without_unknowns(problem: &Problem) -> Names {
         let mut graph = Graph::new();
         let mut scope = Scope::new();

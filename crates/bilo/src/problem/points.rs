@@ -1,6 +1,7 @@
 //! From a choice of points to a source of their coordinates.
 
-use super::model::{Coordinate, Formula, Layout, Points, Problem, Renewal};
+use super::formula::evaluate;
+use super::model::{Constant, Coordinate, Formula, Layout, Points, Problem, Renewal, Unknown};
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::seeds::{Purpose, seed_for};
@@ -15,33 +16,42 @@ const MOST_DRAWS: usize = 1000;
 impl Points {
     /// All points of a layout, always the same.
     pub(crate) fn laid_out(layout: Layout) -> Points {
-        Points { layout, at: vec![], filter: None, renewal: None }
+        Points { layout, at: vec![], moving: vec![], filter: None, renewal: None }
     }
 
-    /// The points, made when they are asked for.
+    /// The points, made when they are asked for; unknowns stand for their guess.
     ///
     /// A grid comes in row-major order of the coordinates. Random and Sobol points (a seed gives
     /// always the same) are repeated for every combination of held values.
     pub fn source(&self, problem: &Problem, seed: u64) -> Result<PointSource> {
-        let points = match &self.layout {
-            Layout::Grid(counts) => self.grid(problem, counts),
-            Layout::Random(n) => {
-                let mut rng = Pcg64::seed_from_u64(seed);
-                if let (Some(filter), []) = (&self.filter, &self.at[..]) {
-                    return self.random_where(problem, *n, &Filter::new(problem, filter)?, &mut rng);
-                }
-                self.scattered(problem, *n, |_, _| rng.random())
-            }
-            Layout::Sobol(n) => self.scattered(problem, *n, |i, d| sobol(i, d, seed)),
-            Layout::List(columns) => PointSource::stored(columns.clone()),
-        };
-        match &self.filter {
-            None => Ok(points),
-            Some(filter) => {
-                let kept = Filter::new(problem, filter)?.keep(points);
-                if kept.is_empty() { Err(leaves_none(filter)) } else { Ok(kept) }
-            }
+        let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.guess).collect();
+        self.source_at(problem, &guess, seed)
+    }
+
+    /// The same with other values of the scalar unknowns.
+    pub(crate) fn source_at(&self, problem: &Problem, theta: &[f64], seed: u64) -> Result<PointSource> {
+        let mut there = self.clone();
+        for (coordinate, place) in &self.moving {
+            let values = there.at.iter_mut().filter(|(held, _)| held == coordinate);
+            let place = place_at(place, &problem.constants, &problem.unknowns, theta)?;
+            values.for_each(|(_, values)| *values = vec![place]);
         }
+        let filter = self.filter.as_ref().map(|filter| Filter::new(problem, theta, filter)).transpose()?;
+        let points = match (&self.layout, &filter) {
+            (Layout::Grid(counts), _) => there.grid(problem, counts),
+            (Layout::Random(n), Some(filter)) if self.at.is_empty() => {
+                return self.random_where(problem, *n, filter, &mut Pcg64::seed_from_u64(seed));
+            }
+            (Layout::Random(n), _) => {
+                let mut rng = Pcg64::seed_from_u64(seed);
+                there.scattered(problem, *n, |_, _| rng.random())
+            }
+            (Layout::Sobol(n), _) => there.scattered(problem, *n, |i, d| sobol(i, d, seed)),
+            (Layout::List(columns), _) => PointSource::stored(columns.clone()),
+        };
+        let Some(filter) = filter else { return Ok(points) };
+        let kept = filter.keep(points);
+        if kept.is_empty() { Err(leaves_none(filter.formula)) } else { Ok(kept) }
     }
 
     /// The points of draw number `draw` of training, from 0; the first is what [`Points::source`] gives, or a
@@ -152,6 +162,19 @@ fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
     f64::from(sobol_burley::sample(point as u32, (dimension % available) as u32, seed))
 }
 
+/// A place that follows unknowns, at these values of them.
+pub(super) fn place_at(
+    place: &Formula,
+    constants: &[Constant],
+    unknowns: &[Unknown],
+    theta: &[f64],
+) -> Result<f64> {
+    let mut numbers = constants.to_vec();
+    let names = unknowns.iter().map(|unknown| unknown.name.clone());
+    numbers.extend(names.zip(theta).map(|(name, &value)| Constant { name, value }));
+    evaluate(place, &numbers)
+}
+
 /// One point of each of so many equal stretches of a set, or all of fewer points.
 pub(crate) fn sample(points: &PointSource, count: usize, random: &mut Pcg64) -> Vec<Vec<f64>> {
     let all = points.len();
@@ -175,12 +198,12 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn new(problem: &Problem, formula: &'a Formula) -> Result<Self> {
-        let mut names = Names::without_unknowns(problem);
+    fn new(problem: &Problem, theta: &[f64], formula: &'a Formula) -> Result<Self> {
+        let mut names = Names::with_scalars_at(problem, theta);
         let condition = names.lower(formula)?;
         let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
         let tape = Tape::compile(&names.graph, &[condition], &inputs)
-            .expect("only coordinates and constants are in scope");
+            .expect("only coordinates and numbers are in scope");
         Ok(Self { formula, tape })
     }
 

@@ -1,6 +1,7 @@
 //! Points as a user states them: by the names of coordinates.
 
-use super::model::{Coordinate, Formula, Layout, Points, Renewal};
+use super::model::{Constant, Coordinate, Formula, Layout, Points, Renewal, Unknown};
+use super::points::place_at;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
 
@@ -17,19 +18,46 @@ pub(super) const MOST_SOBOL: usize = 1 << 16;
 /// let inside = PointsSpec::grid([("x", 51), ("t", 51)]).keep("x != 0.5");
 /// let at_both_ends = PointsSpec::random(100).hold("x", [0.0, 1.0]);
 /// let one_point = PointsSpec::grid([]).hold("x", [0.5]).hold("t", [1.0]);
+/// let at_the_source = PointsSpec::grid([]).follow("x", "z");
 /// ```
 #[derive(Clone, Debug)]
 pub struct PointsSpec {
     layout: LayoutSpec,
-    at: Vec<(String, Vec<f64>)>,
-    filter: Option<Filter>,
+    at: Vec<(String, Held)>,
+    filter: Option<Written>,
     renewal: Option<Renewal>,
 }
 
+/// Where a coordinate is held.
 #[derive(Clone, Debug)]
-enum Filter {
+enum Held {
+    Values(Vec<f64>),
+    Place(Written),
+}
+
+/// What points are stated in terms of.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) coordinates: &'a [Coordinate],
+    pub(super) constants: &'a [Constant],
+    pub(super) unknowns: &'a [Unknown],
+}
+
+/// An expression from Rust or from a file.
+#[derive(Clone, Debug)]
+enum Written {
     Text(String),
     Formula(Formula),
+}
+
+impl Written {
+    /// As a formula that errors call by its path.
+    fn formula(self, path: &str) -> Result<Formula> {
+        match self {
+            Written::Formula(formula) => Ok(formula),
+            Written::Text(text) => Formula::parse(&text, Origin::text(path, &text)),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -68,13 +96,26 @@ impl PointsSpec {
 
     /// Holds a coordinate at one or several values.
     pub fn hold(mut self, coordinate: &str, values: impl Into<Vec<f64>>) -> PointsSpec {
-        self.at.push((coordinate.to_string(), values.into()));
+        self.at.push((coordinate.to_string(), Held::Values(values.into())));
         self
     }
 
-    /// Keeps only the points where a condition of coordinates and constants holds.
+    /// Holds a coordinate of an equation at an expression of constants and scalar unknowns: as these move,
+    /// so do the points.
+    pub fn follow(mut self, coordinate: &str, place: &str) -> PointsSpec {
+        self.at.push((coordinate.to_string(), Held::Place(Written::Text(place.to_string()))));
+        self
+    }
+
+    pub(super) fn follow_formula(mut self, coordinate: &str, place: Formula) -> PointsSpec {
+        self.at.push((coordinate.to_string(), Held::Place(Written::Formula(place))));
+        self
+    }
+
+    /// Keeps only the points where a condition of coordinates, constants and scalar unknowns, at their
+    /// guess, holds.
     pub fn keep(mut self, condition: &str) -> PointsSpec {
-        self.filter = Some(Filter::Text(condition.to_string()));
+        self.filter = Some(Written::Text(condition.to_string()));
         self
     }
 
@@ -85,28 +126,26 @@ impl PointsSpec {
     }
 
     pub(super) fn keep_formula(mut self, formula: Formula) -> PointsSpec {
-        self.filter = Some(Filter::Formula(formula));
+        self.filter = Some(Written::Formula(formula));
         self
     }
 
     /// The points by the numbers of coordinates, checked; `path` is where they are stated.
-    pub(super) fn resolve(self, coordinates: &[Coordinate], path: &str, places: &Places) -> Result<Points> {
-        let resolver = Resolver { coordinates, path, places };
-        let at = resolver.at(self.at)?;
+    pub(super) fn resolve(self, ground: Ground<'_>, path: &str, places: &Places) -> Result<Points> {
+        let resolver = Resolver { ground, coordinates: ground.coordinates, path, places };
+        let (at, moving) = resolver.at(self.at)?;
         let layout = resolver.layout(self.layout, &at)?;
-        let filter = match self.filter {
-            None => None,
-            Some(Filter::Formula(formula)) => Some(formula),
-            Some(Filter::Text(text)) => {
-                Some(Formula::parse(&text, Origin::text(format!("{path}.where"), &text))?)
-            }
-        };
+        let filter = self.filter.map(|filter| filter.formula(&format!("{path}.where"))).transpose()?;
         resolver.renewal(self.renewal, &layout)?;
-        Ok(Points { layout, at, filter, renewal: self.renewal })
+        Ok(Points { layout, at, moving, filter, renewal: self.renewal })
     }
 }
 
+/// The held coordinates with their values, and those that follow unknowns.
+type HeldCoordinates = (Vec<(usize, Vec<f64>)>, Vec<(usize, Formula)>);
+
 struct Resolver<'a> {
+    ground: Ground<'a>,
     coordinates: &'a [Coordinate],
     path: &'a str,
     places: &'a Places,
@@ -134,24 +173,41 @@ impl Resolver<'_> {
         })
     }
 
-    fn at(&self, at: Vec<(String, Vec<f64>)>) -> Result<Vec<(usize, Vec<f64>)>> {
-        let mut held = Vec::new();
-        for (name, values) in at {
+    fn at(&self, at: Vec<(String, Held)>) -> Result<HeldCoordinates> {
+        let (mut held, mut moving) = (Vec::new(), Vec::new());
+        for (name, place) in at {
             let number = self.number_of(&name, "at")?;
             let key = format!(".at.{name}");
+            let (values, place) = self.held(place, &key)?;
             if values.is_empty() {
                 return Err(self.error(&key, format!("`at` gives no value for `{name}`")).into());
             }
             for value in &values {
                 if let Some(why) = self.coordinates[number].excludes(*value) {
-                    return Err(self.error(&key, why).into());
+                    let when = if place.is_some() { "at the guess of the unknowns " } else { "" };
+                    return Err(self.error(&key, format!("{when}{why}")).into());
                 }
             }
             held.push((number, values));
+            moving.extend(place.map(|place| (number, place)));
         }
         held.sort_by_key(|(number, _)| *number);
+        moving.sort_by_key(|(number, _)| *number);
         self.once(held.iter().map(|(number, _)| *number), "at")?;
-        Ok(held)
+        Ok((held, moving))
+    }
+
+    /// The values of a held coordinate at the guess, and the expression behind them if it names an unknown.
+    fn held(&self, held: Held, key: &str) -> Result<(Vec<f64>, Option<Formula>)> {
+        let place = match held {
+            Held::Values(values) => return Ok((values, None)),
+            Held::Place(place) => place.formula(&format!("{}{key}", self.path))?,
+        };
+        let Ground { constants, unknowns, .. } = self.ground;
+        let guess: Vec<f64> = unknowns.iter().map(|unknown| unknown.guess).collect();
+        let value = place_at(&place, constants, unknowns, &guess)?;
+        let moves = names_unknown(&place, unknowns).is_some();
+        Ok((vec![value], moves.then_some(place)))
     }
 
     fn once(&self, numbers: impl Iterator<Item = usize>, key: &str) -> Result<()> {
@@ -274,6 +330,13 @@ impl Resolver<'_> {
         check_columns(&columns, self.coordinates).map_err(|why| Error::from(self.error("", why)))?;
         Ok(Layout::List(columns))
     }
+}
+
+/// The first unknown that an expression names.
+pub(super) fn names_unknown<'a>(place: &Formula, unknowns: &'a [Unknown]) -> Option<&'a str> {
+    let names = place.ast.names();
+    let mut unknowns = unknowns.iter().map(|unknown| unknown.name.as_str());
+    unknowns.find(|unknown| names.iter().any(|(name, _)| name == unknown))
 }
 
 /// Whether the columns are points of the domain, one column per coordinate; else why not.

@@ -3,13 +3,14 @@
 use super::argument::Variables;
 use super::data::{DataFile, read_particles, read_table};
 use super::function::{is_function, read_function};
-use super::input::{read_input, refuse_unknown_places};
+use super::input::read_input;
 use super::likelihood::{Likelihood, read_likelihood};
 use super::model::{
     Constant, Coordinate, Data, Equation, Formula, GradientMode, Made, Observation, Problem, Recipe, State,
     Transform, Unknown, UnknownFunction,
 };
 use super::names::NET;
+use super::points_spec::Ground;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
@@ -201,6 +202,10 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
+    fn ground(&self) -> Ground<'_> {
+        Ground { coordinates: self.coordinates, constants: self.constants, unknowns: self.unknowns }
+    }
+
     fn equation(&self, path: &str, entry: &Entry) -> Result<Equation> {
         let known = ["residual", "trained", "points", "weight"];
         let reader = Reader::of(&entry.node, path, self.constants, &known)?;
@@ -211,13 +216,12 @@ impl Room<'_> {
         let points_path = join(path, "points");
         let keys = [POINTS_KEYS, &RENEWAL_KEYS].concat();
         let points_reader = Reader::of(points, &points_path, self.constants, &keys)?;
-        refuse_unknown_places(&points_reader, self.unknowns)?;
-        let spec = with_renewal(read_spec(&points_reader, self.coordinates, self.folder)?, &points_reader)?;
+        let spec = with_renewal(read_spec(&points_reader, self.ground(), self.folder)?, &points_reader)?;
         Ok(Equation {
             name: entry.key.clone(),
             residual,
             trained: reader.formula("trained")?,
-            points: spec.resolve(self.coordinates, &points_path, self.places)?,
+            points: spec.resolve(self.ground(), &points_path, self.places)?,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })
     }
@@ -269,10 +273,9 @@ impl Room<'_> {
     fn synthetic(&self, path: &str, node: &Node) -> Result<Data> {
         let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise", "value", "field"]).collect();
         let reader = Reader::of(node, path, self.constants, &known)?;
-        refuse_unknown_places(&reader, self.unknowns)?;
-        let spec = read_spec(&reader, self.coordinates, self.folder)?;
+        let spec = read_spec(&reader, self.ground(), self.folder)?;
         Ok(Data::Synthetic {
-            points: spec.resolve(self.coordinates, path, self.places)?,
+            points: spec.resolve(self.ground(), path, self.places)?,
             noise: reader.number("noise")?.unwrap_or(0.0),
             made: read_made(&reader)?.map(Box::new),
         })

@@ -1,9 +1,10 @@
 //! The points of an equation or an observation.
 
 use super::data::{DataFile, Held, read_points};
-use super::model::Coordinate;
-use super::points_spec::PointsSpec;
-use super::reader::{Reader, count, numbers, string, table};
+use super::model::{Coordinate, Formula, Unknown};
+use super::points_spec::{Ground, PointsSpec, names_unknown};
+use super::reader::{Reader, count, formula, numbers, string, table};
+use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
 use std::path::Path;
 
@@ -25,11 +26,8 @@ pub(super) fn with_renewal(spec: PointsSpec, reader: &Reader<'_>) -> Result<Poin
 }
 
 /// Reads points as stated; `reader` is over their table.
-pub(super) fn read_spec(
-    reader: &Reader<'_>,
-    coordinates: &[Coordinate],
-    folder: &Path,
-) -> Result<PointsSpec> {
+pub(super) fn read_spec(reader: &Reader<'_>, ground: Ground<'_>, folder: &Path) -> Result<PointsSpec> {
+    let coordinates = ground.coordinates;
     let given: Vec<&str> = LAYOUTS.into_iter().filter(|key| reader.get(key).is_some()).collect();
     let spec = match given[..] {
         [] if reader.get("at").is_some() => PointsSpec::grid([]),
@@ -43,8 +41,7 @@ pub(super) fn read_spec(
             return Err(Diagnostic::new(message, reader.origin().clone()).into());
         }
     };
-    let spec = read_at(reader)?.into_iter().fold(spec, |spec, (name, values)| spec.hold(&name, values));
-    with_filter(spec, reader)
+    with_filter(read_at(spec, reader, ground.unknowns)?, reader)
 }
 
 fn no_layout(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Error {
@@ -78,14 +75,33 @@ fn read_grid(reader: &Reader<'_>) -> Result<PointsSpec> {
     Ok(PointsSpec::grid(counts))
 }
 
-fn read_at(reader: &Reader<'_>) -> Result<Vec<(String, Vec<f64>)>> {
-    let mut at = Vec::new();
-    if let Some(node) = reader.get("at") {
-        for entry in &table(node, "at")?.entries {
-            at.push((entry.key.clone(), numbers(&entry.node, &entry.key, reader.constants())?));
+/// Numbers, or a place that follows unknowns.
+fn read_at(mut spec: PointsSpec, reader: &Reader<'_>, unknowns: &[Unknown]) -> Result<PointsSpec> {
+    let Some(node) = reader.get("at") else { return Ok(spec) };
+    for entry in &table(node, "at")?.entries {
+        spec = match moving_place(&entry.node, unknowns)? {
+            Some(place) => spec.follow_formula(&entry.key, place),
+            None => spec.hold(&entry.key, numbers(&entry.node, &entry.key, reader.constants())?),
+        };
+    }
+    Ok(spec)
+}
+
+/// The expression of a place, if it names an unknown; such a place must be the only one.
+fn moving_place(node: &Node, unknowns: &[Unknown]) -> Result<Option<Formula>> {
+    let written = |node: &Node| match node.value {
+        Value::Text(_) => formula(node, "at").map(|place| names_unknown(&place, unknowns).map(|_| place)),
+        _ => Ok(None),
+    };
+    let Value::List(places) = &node.value else { return written(node) };
+    for place in places {
+        if let Some(place) = written(place)? {
+            let message = "a place that follows an unknown must be the only one";
+            let help = "give each such place an equation of its own";
+            return Err(Diagnostic::new(message, place.origin).help(help).into());
         }
     }
-    Ok(at)
+    Ok(None)
 }
 
 /// Points of a file, the coordinates it lacks held by `at`.

@@ -8,7 +8,7 @@ use super::statement::Parts;
 use super::unsupported;
 use crate::diagnostic::Result;
 use crate::problem::{Coordinate, Equation, evaluate};
-use bilo_expr::{Expr, Function, Leaf, MultiIndex, Tape};
+use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Symbol, Tape};
 use bilo_solve::Interface;
 use std::collections::BTreeMap;
 
@@ -25,11 +25,12 @@ const NO_KINK: f64 = 1e-6;
 pub(super) struct JumpCondition<'a> {
     equation: &'a Equation,
     residual: Expr,
-    place: f64,
+    /// The place, which may follow unknowns.
+    position: Expr,
     /// The slot of the states for the input that has a kink at the place.
     slot: usize,
     /// The jump of that input's slope.
-    kink: f64,
+    kink: Expr,
 }
 
 impl<'a> Parts<'a> {
@@ -56,11 +57,16 @@ impl<'a> Parts<'a> {
         let [place] = places[..] else {
             return fault("the classical solver takes jumps at one place only");
         };
-        if self.jumps.iter().any(|jump| jump.place != place) {
+        let position = match equation.points.moving.first() {
+            Some((_, formula)) => self.names.lower(formula)?,
+            None => self.names.graph.constant(place),
+        };
+        if self.jumps.iter().any(|jump| jump.position != position) {
             return fault("the classical solver takes jumps at one place only");
         }
-        let kinks = (0..self.names.inputs.len()).filter_map(|input| Some((input, self.kink(input, place)?)));
-        let kinks: Vec<(usize, f64)> = kinks.collect();
+        let kinks = (0..self.names.inputs.len())
+            .filter_map(|input| Some((input, self.kink(input, place, position)?)));
+        let kinks: Vec<(usize, Expr)> = kinks.collect();
         let [(input, kink)] = kinks[..] else {
             return fault(
                 "the classical solver takes a derivative by an input as the jump of a slope, so exactly one input \
@@ -68,33 +74,44 @@ impl<'a> Parts<'a> {
             );
         };
         let slot = self.problem.coordinates.len() + input;
-        self.jumps.push(JumpCondition { equation, residual, place, slot, kink });
+        self.jumps.push(JumpCondition { equation, residual, position, slot, kink });
         Ok(())
     }
 
     /// The jump of an input's slope at a place along the one space coordinate, where the input itself is
-    /// continuous; none if it has no kink there or depends on more than that coordinate.
-    fn kink(&mut self, input: usize, place: f64) -> Option<f64> {
+    /// continuous; none if it has no kink there at the guess, or depends on more than that coordinate and
+    /// unknowns.
+    fn kink(&mut self, input: usize, place: f64, position: Expr) -> Option<Expr> {
         let space = self.axes.space[0];
         let Coordinate { lo, hi, .. } = *self.coordinate(space);
         let x = self.names.coordinates[space];
+        let near = NEAR * (hi - lo);
         let graph = &mut self.names.graph;
         let value = graph.definition(self.names.inputs[input]).expect("inputs are defined");
         let slope = graph.diff(value, x);
-        let sample = |expression: Expr, places: &[f64]| {
-            let tape = Tape::compile(graph, &[expression], &[Leaf::Symbol(x)]).ok()?;
-            Some(evaluate(&tape, &[places]))
+        let jump = jump_at(graph, slope, x, position, near);
+        let given: Vec<Leaf> =
+            std::iter::once(&x).chain(&self.names.eta).map(|&symbol| Leaf::Symbol(symbol)).collect();
+        let guess = self.problem.eta_of_guess();
+        let sample = |expression: Expr, eta: &[f64], places: &[f64]| {
+            let tape = Tape::compile(graph, &[expression], &given).ok()?;
+            let eta: Vec<Vec<f64>> = eta.iter().map(|&value| vec![value; places.len()]).collect();
+            let columns: Vec<&[f64]> =
+                std::iter::once(places).chain(eta.iter().map(|column| &column[..])).collect();
+            Some(evaluate(&tape, &columns))
         };
-        let near = NEAR * (hi - lo);
-        let slopes = sample(slope, &[place - 2.0 * near, place - near, place + near, place + 2.0 * near])?;
-        let values = sample(value, &[place - near, place + near])?;
-        // Extrapolated to the place.
-        let (below, above) = (2.0 * slopes[1] - slopes[0], 2.0 * slopes[2] - slopes[3]);
-        let size = below.abs() + above.abs();
+        let beside = [place - 2.0 * near, place - near, place + near, place + 2.0 * near];
+        let slopes = sample(slope, &guess, &beside)?;
+        let values = sample(value, &guess, &beside[1..3])?;
+        let size = slopes[1].abs() + slopes[2].abs();
         let apart = |a: f64, b: f64, share: f64| (a - b).abs() > share * size;
         let limits = !apart(slopes[0], slopes[1], SAME_SLOPE) && !apart(slopes[2], slopes[3], SAME_SLOPE);
         let continuous = (values[1] - values[0]).abs() <= 2.0 * near * size;
-        (size.is_finite() && limits && continuous && apart(above, below, NO_KINK)).then_some(above - below)
+        // The place must follow the kink, not only meet it at the guess.
+        let stays = std::iter::once(guess.clone())
+            .chain((0..guess.len()).map(|j| moved(&guess, j)))
+            .all(|eta| sample(jump, &eta, &[place]).is_some_and(|jump| jump[0].abs() > NO_KINK * size));
+        (size.is_finite() && limits && continuous && stays).then_some(jump)
     }
 
     /// The states as the solver takes them, as functions of the coordinates alone.
@@ -131,7 +148,7 @@ impl<'a> Parts<'a> {
     /// The place where slopes jump, if there is one.
     pub(super) fn interface(&mut self, states: &[Function]) -> Result<Option<Interface>> {
         let conditions = std::mem::take(&mut self.jumps);
-        let Some(JumpCondition { equation, place, .. }) = conditions.last() else { return Ok(None) };
+        let Some(JumpCondition { equation, position, .. }) = conditions.last() else { return Ok(None) };
         let (found, count) = (conditions.len(), states.len());
         if found != count {
             let message = format!("{found} equations at a place inside the domain for {count} states");
@@ -146,8 +163,7 @@ impl<'a> Parts<'a> {
         let jumps: Vec<Function> = names.map(|name| self.names.graph.function(&name, vec![])).collect();
         let residuals = conditions.iter().map(|condition| self.in_jumps(condition, states, &jumps));
         let residuals = residuals.collect::<Result<_>>()?;
-        let position = self.names.graph.constant(*place);
-        Ok(Some(Interface { position, jumps, residuals }))
+        Ok(Some(Interface { position: *position, jumps, residuals }))
     }
 
     /// A condition with the derivative of each state by the input replaced by the jump of its slope.
@@ -161,8 +177,8 @@ impl<'a> Parts<'a> {
         let mut map = BTreeMap::new();
         for (&state, &jump) in self.states.iter().zip(jumps) {
             let graph = &mut self.names.graph;
-            let (jump, kink) = (graph.value(jump), graph.constant(condition.kink));
-            let partial = graph.div(jump, kink);
+            let jump = graph.value(jump);
+            let partial = graph.div(jump, condition.kink);
             map.insert(Leaf::Derivative(state, MultiIndex::unit(slots, condition.slot)), partial);
         }
         let residual = self.names.graph.substitute(condition.residual, &map);
@@ -177,4 +193,25 @@ impl<'a> Parts<'a> {
         }
         Ok(self.with_states(states, residual))
     }
+}
+
+/// The slope above a place minus that below, each extrapolated to it from two places near to it.
+fn jump_at(graph: &mut Graph, slope: Expr, x: Symbol, position: Expr, near: f64) -> Expr {
+    let mut beside = |steps: f64| {
+        let step = graph.constant(steps * near);
+        let place = graph.add(position, step);
+        graph.substitute(slope, &BTreeMap::from([(Leaf::Symbol(x), place)]))
+    };
+    let [below, nearer_below, nearer_above, above] = [-2.0, -1.0, 1.0, 2.0].map(&mut beside);
+    let two = graph.constant(2.0);
+    let (lower, upper) = (graph.mul(two, nearer_below), graph.mul(two, nearer_above));
+    let (lower, upper) = (graph.sub(lower, below), graph.sub(upper, above));
+    graph.sub(upper, lower)
+}
+
+/// The variables of the unknowns with one of them moved a little.
+fn moved(eta: &[f64], j: usize) -> Vec<f64> {
+    let mut moved = eta.to_vec();
+    moved[j] += 1e-3 * moved[j].abs().max(1e-3);
+    moved
 }

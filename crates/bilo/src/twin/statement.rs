@@ -143,6 +143,11 @@ impl<'a> Parts<'a> {
                 "the classical solver takes derivatives by inputs at a place inside the domain only";
             return Err(unsupported(message, Some(equation)));
         }
+        if !equation.points.moving.is_empty() {
+            let message = "the classical solver takes equations at a place that follows unknowns only where they \
+                           are about a derivative by an input, inside the domain";
+            return Err(unsupported(message, Some(equation)));
+        }
         match equation.points.at.as_slice() {
             [] => self.interior.push((equation, residual)),
             [(held, places)] if Some(*held) == self.axes.time => {

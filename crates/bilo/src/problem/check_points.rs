@@ -1,0 +1,60 @@
+//! What must hold of the points of equations and data.
+
+use super::check::Check;
+use super::model::{Data, Equation, Layout, Points};
+use super::names::Names;
+use super::points::place_at;
+use crate::diagnostic::Result;
+
+impl Check<'_> {
+    /// Data are where they were taken.
+    pub(super) fn stays(&self, path: &str, points: &Points) -> Result<()> {
+        let Some((coordinate, place)) = points.moving.first() else { return Ok(()) };
+        let name = &self.problem.coordinates[*coordinate].name;
+        let message = format!("data cannot follow an unknown: `{}` moves with the estimate", place.text);
+        let help = "give a number; only the points of equations may follow unknowns";
+        Err(self.error(&format!("{path}.at.{name}"), message).help(help).into())
+    }
+
+    /// Points that follow unknowns are in the domain at the truth as well as at the guess.
+    pub(super) fn places_at_truth(&self, equation: &Equation) -> Result<()> {
+        let problem = self.problem;
+        let truth: Option<Vec<f64>> = problem.unknowns.iter().map(|unknown| unknown.truth).collect();
+        let Some(truth) = truth else { return Ok(()) };
+        for (number, place) in &equation.points.moving {
+            let coordinate = &problem.coordinates[*number];
+            let value = place_at(place, &problem.constants, &problem.unknowns, &truth)?;
+            if let Some(why) = coordinate.excludes(value) {
+                let path = format!("equation.{}.points.at.{}", equation.name, coordinate.name);
+                return Err(self.error(&path, format!("at the truth of the unknowns {why}")).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Every `where` has a meaning and leaves points.
+    pub(super) fn filters(&self) -> Result<()> {
+        let of_equations = self.problem.equations.iter().map(|e| &e.points);
+        let of_data = self.problem.observations.iter().filter_map(|o| match &o.data {
+            Data::Synthetic { points, .. } => Some(points),
+            Data::Table(_) | Data::Drawn => None,
+        });
+        let guess: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.guess).collect();
+        let mut names = Names::with_scalars_at(self.problem, &guess);
+        for points in of_equations.chain(of_data) {
+            if let Some(filter) = &points.filter {
+                names.lower(filter)?;
+                self.some_left(points)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drawn points are not tried: another seed draws others.
+    fn some_left(&self, points: &Points) -> Result<()> {
+        match points.layout {
+            Layout::Grid(_) | Layout::List(_) => points.source(self.problem, 0).map(|_| ()),
+            Layout::Random(_) | Layout::Sobol(_) => Ok(()),
+        }
+    }
+}
