@@ -33,7 +33,7 @@ pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
             (_, None) => unreachable!("solved above when any data are made"),
         };
         if let Some(fault) = observation.data_fault(&table) {
-            return Err(fault.into());
+            return Err(Diagnostic::new(fault, observation.value.origin.clone()).into());
         }
         tables.push(table);
     }

@@ -3,7 +3,7 @@
 //! Every term is a sum Σ_i weight_i l(value_i, data_i, sigma_i) over places. In these units l is twice a
 //! negative log-likelihood, and 1/2 its second derivative, expected over the data, the Fisher information.
 
-use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::diagnostic::{Origin, Result};
 use crate::problem::{Constant, Data, Formula, Likelihood, Observation, Problem, Table};
 use bilo_expr::{Expr, Graph, Input, Leaf, Scope, Scratch, Tape, lower};
 use std::ops::Range;
@@ -263,9 +263,9 @@ impl Observation {
     }
 
     /// Why data cannot be those of the likelihood, if they cannot.
-    pub(crate) fn data_fault(&self, table: &Table) -> Option<Diagnostic> {
+    pub(crate) fn data_fault(&self, table: &Table) -> Option<String> {
         let outside = |value: &&f64| !(0.0..=1.0).contains(*value);
-        let wrong = match &self.likelihood {
+        match &self.likelihood {
             Likelihood::Bernoulli => table.values.iter().find(outside).map(|value| {
                 format!("data of a `bernoulli` likelihood must be from 0 to 1, found {value:?}")
             }),
@@ -273,7 +273,6 @@ impl Observation {
                 Some("data of a `relative-l2` likelihood must not all be zero".to_owned())
             }
             _ => None,
-        };
-        wrong.map(|message| Diagnostic::new(message, self.value.origin.clone()))
+        }
     }
 }

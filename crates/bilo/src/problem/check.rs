@@ -233,7 +233,8 @@ impl Check<'_> {
         match &observation.data {
             Data::Table(table) => {
                 self.table(&path, table)?;
-                observation.data_fault(table).map_or(Ok(()), |fault| Err(fault.into()))
+                let fault = observation.data_fault(table);
+                fault.map_or(Ok(()), |fault| Err(self.error(&format!("{path}.data"), fault).into()))
             }
             Data::Drawn => self.truths(&synthetic, "synthetic data need"),
             Data::Synthetic { points, noise, made } => {

@@ -2,7 +2,7 @@
 
 use super::formula::evaluate;
 use super::model::{Constant, Coordinate, Formula, Problem};
-use super::reader::{Reader, choice, count, formula, numbers, string, table};
+use super::reader::{Reader, choice, count, formula, numbers, table};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
 
@@ -217,14 +217,14 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
         Likelihood::Huber { threshold: Likelihood::HUBER, sigma: None },
         process,
     ];
-    let numbered: Vec<(&str, usize)> = all.iter().enumerate().map(|(i, l)| (l.name(), i)).collect();
-    if string(node, "likelihood").is_ok_and(|word| word == "custom") {
+    let mut names: Vec<(&str, usize)> = all.iter().enumerate().map(|(i, l)| (l.name(), i)).collect();
+    names.push(("custom", all.len()));
+    let found = choice(node, "likelihood", &names)?;
+    all.get(found).cloned().ok_or_else(|| {
         let help = "write `likelihood = { custom = \"abs(value - data)\" }`, to be minimised over the data";
         let message = "the likelihood `custom` needs its expression";
-        return Err(Diagnostic::new(message, node.origin.clone()).help(help).into());
-    }
-    let found = choice(node, "likelihood", &numbered)?;
-    Ok(all[found].clone())
+        Diagnostic::new(message, node.origin.clone()).help(help).into()
+    })
 }
 
 /// Refuses keys that do not belong to this kind.

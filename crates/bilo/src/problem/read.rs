@@ -250,10 +250,14 @@ impl Room<'_> {
     fn data(&self, path: &str, node: &Node, places: bool) -> Result<Data> {
         let reader = Reader::of(node, path, self.constants, &["synthetic", "file", "at"])?;
         match (reader.get("synthetic"), reader.get("file")) {
-            (Some(synthetic), None) if places => {
-                // The quadrature says where; there is nothing else to say.
-                Reader::of(synthetic, &join(path, "synthetic"), self.constants, &[]).map(|_| Data::Drawn)
-            }
+            (Some(synthetic), None) if places => match table(synthetic, "synthetic")?.entries.first() {
+                None => Ok(Data::Drawn),
+                Some(entry) => {
+                    let message = format!("`{}` does not belong to synthetic particles", entry.key);
+                    let help = "the likelihood's quadrature says where they may be: write `synthetic = {}`";
+                    Err(Diagnostic::new(message, entry.key_origin.clone()).help(help).into())
+                }
+            },
             (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
             (None, Some(file)) => {
                 let held = read_held(&reader, self.coordinates)?;
