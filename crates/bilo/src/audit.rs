@@ -6,12 +6,12 @@ pub(crate) mod functions;
 
 use crate::diagnostic::Result;
 use crate::misfit::DataLoss;
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::LocalOperator;
 use crate::problem::Table;
 use crate::train::Point;
 use crate::twin::WithSlopes;
 use bilo_expr::Expr;
-use bilo_jet::{Column, Device, FieldProgram, PointSource};
+use bilo_jet::{Column, Device, PointSource};
 
 /// Smallest cosine of an operator that can be trusted.
 const COSINE: f64 = 0.9;
@@ -99,13 +99,11 @@ pub fn network_observed(
     let mut all = vec![];
     for (number, (observation, table)) in data.problem().observations.iter().zip(data.tables()).enumerate() {
         let (value, eta) = (operator.observed[number], operator.names.eta.clone());
-        let unknowns = operator.unknowns(&point.eta);
         let graph = &mut operator.names.graph;
         let slopes = eta.iter().map(|&eta| graph.diff(value, eta));
         let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
-        let program = FieldProgram::new(graph, &operator.operator, &expressions)
-            .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        let mut columns = device.evaluate(&program, points(table), &point.weights, &unknowns);
+        let origin = &observation.value.origin;
+        let mut columns = operator.evaluate(device, &expressions, points(table), point, origin)?;
         let slopes = columns.split_off(1);
         all.push(WithSlopes { values: columns.swap_remove(0), slopes });
     }

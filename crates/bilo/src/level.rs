@@ -10,12 +10,15 @@
 //! each level's gradient is zero for the weights of the other.
 
 use crate::diagnostic::{Origin, Result};
-use crate::finite::require_finite;
+use crate::finite::{HostProgram, require_finite};
 use crate::function::{Lattice, network::columns};
+use crate::given::GivenColumns;
 use crate::operator::{LocalOperator, program_error, with_shifts};
-use crate::problem::{KnownFunction, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction};
+use crate::problem::{
+    KnownFunction, Names, Points, Problem, Regulariser, RegulariserKind, Table, UnknownFunction,
+};
 use crate::seeds::{Purpose, seed_for};
-use bilo_expr::{Expr, Graph, Unary};
+use bilo_expr::{Expr, Unary};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram,
     ResidualWeights,
@@ -54,19 +57,19 @@ impl Lower {
         let mut at_guess = LocalOperator::at_guess(problem)?;
         let mut lower = Self { blocks: vec![], names: vec![], unknowns };
         for (points, members) in groups {
-            let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
-            let graph = &mut operator.names.graph;
+            let mut residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
             let origin = &problem.equations[members[0]].of_networks().origin;
-            let program = ResidualProgram::new(graph, &operator.operator, &residuals)
-                .map_err(|error| program_error(graph, &error, origin))?;
-            let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
-            let graph = &mut at_guess.names.graph;
-            let expanded = ResidualProgram::expanded(graph, &at_guess.operator, &residuals)
+            let given =
+                GivenColumns::replace(&mut operator.names, &operator.operator, &mut residuals, origin)?;
+            let graph = &mut operator.names.graph;
+            let program = ResidualProgram::new(graph, &given.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let points = points.source(problem, seed_for(seed, Purpose::EquationPoints, members[0]))?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
-            require_finite(problem, &equations, &expanded, &points)?;
-            let id = device.load_residual(program, points);
+            let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
+            let host = HostProgram::new(&mut at_guess, &residuals, origin)?;
+            require_finite(problem, &equations, &host, &points)?;
+            let id = device.load_residual(program, given.at(points));
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
             lower.blocks.push(Block { id, weights });
@@ -145,7 +148,7 @@ impl Upper {
             let over_functions = upper.functions;
             let origin = &observation.value.origin;
             let mean = Mean { density, operator: operator.with_data_columns(), over_functions, origin };
-            let id = mean.load(&mut operator.names.graph, device, table)?;
+            let id = mean.load(&mut operator.names, device, table)?;
             upper.observations.push((id, observation.weight));
             upper.names.push(format!("data.{}", observation.name));
         }
@@ -156,7 +159,7 @@ impl Upper {
             let with_data = operator.for_function_with_data(number);
             let mean = Mean { density, operator: with_data, over_functions, origin };
             let table = on_nodes(problem, function, reference(function, regulariser))?;
-            let id = mean.load(&mut operator.names.graph, device, table)?;
+            let id = mean.load(&mut operator.names, device, table)?;
             upper.regularisers.push((id, regulariser.weight));
             upper.names.push(format!("regulariser.{}", function.name));
         }
@@ -225,7 +228,7 @@ impl Fit {
             let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
             let mean = Mean { density, operator: with_data, over_functions: true, origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
-            fit.densities.push(mean.load(&mut operator.names.graph, device, table)?);
+            fit.densities.push(mean.load(&mut operator.names, device, table)?);
             fit.names.push(format!("fit.{}", function.name));
         }
         Ok(fit)
@@ -243,7 +246,7 @@ impl Fit {
             let density = gaussian_density(operator, operator.states[number]);
             let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
             let mean = Mean { density, operator: with_data, over_functions: false, origin };
-            self.densities.push(mean.load(&mut operator.names.graph, device, table)?);
+            self.densities.push(mean.load(&mut operator.names, device, table)?);
             self.names.push(format!("fit.{}", state.name));
         }
         Ok(self)
@@ -332,14 +335,17 @@ struct Mean<'a> {
 }
 
 impl Mean<'_> {
-    fn load(&self, graph: &mut Graph, device: &mut dyn Device, table: Table) -> Result<DensityId> {
+    fn load(&self, names: &mut Names, device: &mut dyn Device, table: Table) -> Result<DensityId> {
         let make = if self.over_functions { DensityProgram::over_functions } else { DensityProgram::new };
-        let program = make(graph, &self.operator, self.density)
+        let mut density = [self.density];
+        let given = GivenColumns::replace(names, &self.operator, &mut density, self.origin)?;
+        let graph = &mut names.graph;
+        let program = make(graph, &given.operator, density[0])
             .map_err(|error| program_error(graph, &error, self.origin))?;
         let count = table.values.len();
         let sigma = table.sigma.map_or_else(|| Column::uniform(1.0), Column::stored);
         let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
         let points = PointSource::new(stored.chain([sigma]).collect(), count);
-        Ok(device.load_density(program, points, Column::uniform(1.0 / count as f64)))
+        Ok(device.load_density(program, given.at(points), Column::uniform(1.0 / count as f64)))
     }
 }

@@ -3,6 +3,7 @@
 use super::model::{Coordinate, Formula, Layout, Points, Problem};
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::given;
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use bilo_jet::{Column, PointSource};
 use rand::{RngExt, SeedableRng};
@@ -105,12 +106,15 @@ fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
 fn keep(problem: &Problem, points: PointSource, filter: &Formula) -> Result<PointSource> {
     let mut names = Names::without_unknowns(problem);
     let condition = names.lower(filter)?;
-    let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
+    let fields = given::leaves(&mut names, &[condition], &filter.origin)?;
+    let coordinates = names.coordinates.iter().map(|&s| Leaf::Symbol(s));
+    let inputs: Vec<Leaf> = coordinates.chain(fields.iter().cloned()).collect();
     let tape = Tape::compile(&names.graph, &[condition], &inputs)
-        .expect("only coordinates and constants are in scope");
+        .expect("only coordinates, constants and given fields are in scope");
     let mut scratch = Scratch::new();
     let kept = points.keep(|columns| {
-        let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
+        let fields: Vec<_> = fields.iter().filter_map(|leaf| given::sample(&names, leaf, columns)).collect();
+        let inputs: Vec<_> = columns.iter().chain(&fields).map(|column| Input::Column(column)).collect();
         tape.eval(&inputs, columns[0].len(), &mut scratch);
         scratch.output(&tape, 0).iter().map(|&holds: &f64| holds != 0.0 && !holds.is_nan()).collect()
     });

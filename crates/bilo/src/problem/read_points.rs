@@ -1,11 +1,11 @@
 //! The points of an equation or an observation.
 
 use super::data::{DataFile, Held, read_points};
+use super::folder::Folder;
 use super::model::Coordinate;
 use super::points_spec::PointsSpec;
 use super::reader::{Reader, count, numbers, string, table};
 use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
-use std::path::Path;
 
 /// The ways to lay out points.
 const LAYOUTS: [&str; 4] = ["grid", "random", "sobol", "file"];
@@ -17,7 +17,7 @@ pub(super) const POINTS_KEYS: &[&str] = &["grid", "random", "sobol", "file", "at
 pub(super) fn read_spec(
     reader: &Reader<'_>,
     coordinates: &[Coordinate],
-    folder: &Path,
+    folder: Folder<'_>,
 ) -> Result<PointsSpec> {
     let given: Vec<&str> = LAYOUTS.into_iter().filter(|key| reader.get(key).is_some()).collect();
     let spec = match given[..] {
@@ -78,7 +78,7 @@ fn read_at(reader: &Reader<'_>) -> Result<Vec<(String, Vec<f64>)>> {
 }
 
 /// Points of a file, the coordinates it lacks held by `at`.
-fn read_listed(reader: &Reader<'_>, coordinates: &[Coordinate], folder: &Path) -> Result<PointsSpec> {
+fn read_listed(reader: &Reader<'_>, coordinates: &[Coordinate], folder: Folder<'_>) -> Result<PointsSpec> {
     let node = reader.require("file", "\"points.csv\"")?;
     let held = read_held(reader, coordinates)?;
     let name = string(node, "file")?;
