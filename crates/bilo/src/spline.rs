@@ -257,3 +257,128 @@ pub(crate) fn along(
     }
     replaced
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(first: f64, last: f64, count: usize) -> GridAxis {
+        GridAxis { first, step: (last - first) / (count - 1) as f64, count }
+    }
+
+    /// f over two axes.
+    fn plane(interpolation: Interpolation, axes: [GridAxis; 2], f: impl Fn(f64, f64) -> f64) -> Spline {
+        let nodes = axes.map(|axis| axis.nodes());
+        let values = nodes[0].iter().flat_map(|&x| nodes[1].iter().map(|&y| f(x, y)).collect::<Vec<_>>());
+        Spline::new(interpolation, axes.to_vec(), values.collect())
+    }
+
+    /// Points all over [-1, 2] x [0, 1], nodes and ends among them.
+    fn points() -> [Vec<f64>; 2] {
+        let x: Vec<f64> = (0..=60).map(|i| -1.0 + f64::from(i) * 0.05).collect();
+        let y = (0..=60).map(|i| (f64::from(i) * 0.37).fract()).collect();
+        [x, y]
+    }
+
+    /// x³ y² - 2 x y³ + x² with every derivative up to the third along x: a polynomial that cubics hold, so up
+    /// to rounding, which second and third derivatives divide by steps² and steps³.
+    #[test]
+    fn bicubic_polynomials_and_their_derivatives_are_met() {
+        let axes = [axis(-1.0, 2.0, 9), axis(0.0, 1.0, 4)];
+        let spline =
+            plane(Interpolation::Cubic, axes, |x, y| x.powi(3) * y * y - 2.0 * x * y.powi(3) + x * x);
+        type Exact = fn(f64, f64) -> f64;
+        let derivatives: [([u8; 2], Exact); 6] = [
+            ([0, 0], |x, y| x.powi(3) * y * y - 2.0 * x * y.powi(3) + x * x),
+            ([1, 0], |x, y| 3.0 * x * x * y * y - 2.0 * y.powi(3) + 2.0 * x),
+            ([0, 2], |x, y| 2.0 * x.powi(3) - 12.0 * x * y),
+            ([2, 1], |x, y| 12.0 * x * y),
+            ([3, 0], |_, y| 6.0 * y * y),
+            ([4, 0], |_, _| 0.0),
+        ];
+        let [x, y] = points();
+        for (orders, exact) in derivatives {
+            for (i, found) in spline.at(&[&x, &y], &orders).iter().enumerate() {
+                assert!((found - exact(x[i], y[i])).abs() < 1e-10, "{orders:?} at {}, {}", x[i], y[i]);
+            }
+        }
+    }
+
+    /// sin(3x) cos(2y) on finer and finer grids, ends included: the values are of fourth order, slopes of third,
+    /// curvatures of second.
+    #[test]
+    fn smooth_functions_are_met_to_the_orders_of_cubic_splines() {
+        let error = |count: usize, orders: [u8; 2]| {
+            let axes = [axis(-1.0, 2.0, 3 * count + 1), axis(0.0, 1.0, count + 1)];
+            let spline = plane(Interpolation::Cubic, axes, |x, y| (3.0 * x).sin() * (2.0 * y).cos());
+            let [x, y] = points();
+            let exact = |x: f64, y: f64| match orders {
+                [0, 0] => (3.0 * x).sin() * (2.0 * y).cos(),
+                [1, 0] => 3.0 * (3.0 * x).cos() * (2.0 * y).cos(),
+                _ => -4.0 * (3.0 * x).sin() * (2.0 * y).cos(),
+            };
+            let found = spline.at(&[&x, &y], &orders);
+            (0..x.len()).map(|i| (found[i] - exact(x[i], y[i])).abs()).fold(0.0, f64::max)
+        };
+        for (orders, order) in [([0, 0], 4.0), ([1, 0], 3.0), ([0, 2], 2.0)] {
+            let [coarse, fine] = [error(17, orders), error(34, orders)];
+            let found = (coarse / fine).log2();
+            assert!(found > order - 0.3, "{orders:?}: {coarse:.2e}, {fine:.2e}, order {found:.2}");
+        }
+    }
+
+    /// Exact derivatives against central differences, whose error is h² f'''/6 with h = 1e-5, and rounding
+    /// 1e-16/h; values that jump, so that nothing is smooth but the spline.
+    #[test]
+    fn derivatives_are_those_of_the_spline_itself() {
+        let rough = |x: f64, y: f64| f64::from(u8::from((x * 1.7).sin() * (y * 5.0).cos() > 0.1));
+        for interpolation in [Interpolation::Cubic, Interpolation::Smooth] {
+            let spline = plane(interpolation, [axis(-1.0, 2.0, 10), axis(0.0, 1.0, 6)], rough);
+            let h = 1e-5;
+            for (x, y) in [(0.13, 0.4), (0.99, 0.71), (-0.8, 0.05)] {
+                let at = |dx: f64, orders: [u8; 2]| spline.at(&[&[x + dx], &[y]], &orders)[0];
+                for order in 0..2 {
+                    let difference = (at(h, [order, 0]) - at(-h, [order, 0])) / (2.0 * h);
+                    let exact = at(0.0, [order + 1, 0]);
+                    assert!((difference - exact).abs() < 1e-7, "{interpolation:?}: {difference}, {exact}");
+                }
+            }
+        }
+    }
+
+    /// Second derivatives are continuous at a node, third ones are not.
+    #[test]
+    fn splines_have_two_continuous_derivatives() {
+        let values = vec![0.0, 1.0, 0.0, 0.0, 2.0, 1.0];
+        for interpolation in [Interpolation::Cubic, Interpolation::Smooth] {
+            let spline = Spline::new(interpolation, vec![axis(0.0, 5.0, 6)], values.clone());
+            let jump = |order: u8| {
+                let sides = spline.at(&[&[3.0 - 1e-12, 3.0 + 1e-12]], &[order]);
+                (sides[1] - sides[0]).abs()
+            };
+            assert!((0..=2).all(|order| jump(order) < 1e-9) && jump(3) > 0.1, "{interpolation:?}");
+        }
+    }
+
+    /// Weights of B-splines are positive and sum to one; at a node the blur is (1, 4, 1)/6.
+    #[test]
+    fn smooth_fields_stay_in_the_range_of_their_values() {
+        let values = vec![0.0, 1.0, 1.0, 0.0, 1.0];
+        let spline = Spline::new(Interpolation::Smooth, vec![axis(0.0, 4.0, 5)], values);
+        let x: Vec<f64> = (0..=400).map(|i| f64::from(i) * 0.01).collect();
+        assert!(spline.at(&[&x], &[0]).iter().all(|value| (0.0..=1.0).contains(value)));
+        let nodes = spline.at(&[&[0.0, 1.0, 3.0]], &[0]);
+        for (found, expected) in nodes.iter().zip([1.0 / 6.0, 5.0 / 6.0, 2.0 / 6.0]) {
+            assert!((found - expected).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn linear_and_nearest_fields_are_what_they_say() {
+        let field = |interpolation| Spline::new(interpolation, vec![axis(0.0, 2.0, 3)], vec![1.0, 3.0, 2.0]);
+        let x: [&[f64]; 1] = [&[0.0, 0.25, 1.75, 2.0]];
+        assert_eq!(field(Interpolation::Linear).at(&x, &[0]), [1.0, 1.5, 2.25, 2.0]);
+        assert_eq!(field(Interpolation::Linear).at(&x, &[1]), [2.0, 2.0, -1.0, -1.0]);
+        assert_eq!(field(Interpolation::Nearest).at(&x, &[0]), [1.0, 1.0, 2.0, 2.0]);
+    }
+}
