@@ -148,11 +148,11 @@ impl PointSource {
         let columns: Vec<&Column> = of.iter().map(|&column| &self.columns[column]).collect();
         let repeat = columns.iter().fold(0, |repeat, column| gcd(repeat, column.repeat)).max(1);
         let period = columns.iter().fold(1, |period, column| {
-            let own = column.repeat.saturating_mul(column.values.len());
+            let own = column.repeat.saturating_mul(column.values.len()).max(1);
             (period / gcd(period, own)).saturating_mul(own)
         });
-        let last = self.count.checked_sub(1).map_or(0, |last| self.place(last));
-        let count = period.min(last + 1).div_ceil(repeat);
+        let places = self.count.checked_sub(1).map_or(0, |last| self.place(last) + 1);
+        let count = period.min(places).div_ceil(repeat);
         let at = |column: &&Column| {
             (0..count).map(|i| column.values[i * repeat / column.repeat % column.values.len()]).collect()
         };

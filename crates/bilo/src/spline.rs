@@ -127,28 +127,22 @@ impl Spline {
     /// A derivative, of these orders along the axes, at points given by one column per axis. Where it jumps it
     /// is that of the cell above. Beyond the grid the nearest place of it counts.
     pub fn at(&self, columns: &[&[f64]], orders: &[u8]) -> Vec<f64> {
-        let points = 0..columns.first().map_or(0, |column| column.len());
-        points.map(|point| self.at_point(columns, orders, point)).collect()
-    }
-
-    fn at_point(&self, columns: &[&[f64]], orders: &[u8], point: usize) -> f64 {
-        let mut sum = 0.0;
-        let near: Vec<Near> = (self.axes.iter().zip(columns).zip(orders))
-            .map(|((axis, column), &order)| self.near(axis, column[point], order))
+        let axes = self.axes.iter().zip(columns).zip(orders);
+        let near: Vec<Vec<Near>> = axes
+            .map(|((axis, column), &order)| column.iter().map(|&x| self.near(axis, x, order)).collect())
             .collect();
-        self.add_products(&near, 0, 1.0, &mut sum);
-        sum
+        let points = 0..columns.first().map_or(0, |column| column.len());
+        points.map(|point| self.sum(&near, point, 0)).collect()
     }
 
-    /// Adds weight · coefficient over all combinations of the nodes near a point, from an axis on.
-    fn add_products(&self, near: &[Near], place: usize, weight: f64, sum: &mut f64) {
-        let Some((first, rest)) = near.split_first() else {
-            *sum += weight * self.coefficients[place];
-            return;
-        };
-        for (i, w) in first.weights.iter().enumerate().take(first.count) {
-            self.add_products(rest, place * first.length + first.start + i, weight * w, sum);
-        }
+    /// Σ weight · coefficient over all combinations of the nodes near a point, from an axis on; `place` is that
+    /// of the coefficients along the axes before.
+    fn sum(&self, near: &[Vec<Near>], point: usize, place: usize) -> f64 {
+        let Some((first, rest)) = near.split_first() else { return self.coefficients[place] };
+        let Near { start, count, weights, length } = &first[point];
+        let place = place * length + start;
+        let nodes = weights.iter().enumerate().take(*count);
+        nodes.map(|(i, weight)| weight * self.sum(rest, point, place + i)).sum()
     }
 
     fn near(&self, axis: &GridAxis, x: f64, order: u8) -> Near {
