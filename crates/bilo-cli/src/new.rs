@@ -3,8 +3,8 @@
 use crate::args::NewTask;
 use crate::failure::Failure;
 use crate::output;
-use bilo::problem::{Overrides, Problem};
-use std::fs::File;
+use bilo::problem::{Folder, Overrides, Problem};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use toml_edit::DocumentMut;
@@ -13,15 +13,21 @@ const TEMPLATE: &str = include_str!("template.toml");
 
 pub(crate) fn new(task: &NewTask) -> Result<(), Failure> {
     let text = renamed(task.from.map_or(TEMPLATE, |shipped| shipped.text), &task.name)?;
-    check(&text)?;
+    let files = task.from.map_or(&[][..], |shipped| shipped.files);
+    check(&text, Folder::Program(files))?;
+    let beside = task.out.parent().unwrap_or(Path::new(""));
+    refuse_other_content(beside, files)?;
     write_new(&task.out, &text)?;
+    for (name, content) in files {
+        write_beside(&beside.join(name), content)?;
+    }
     let out = task.out.display();
     output::say(&format!("{out} written; `bilo check {out}` shows how it is understood\n"))
 }
 
 /// The reader's own rule for names decides; nothing but the name is new in the file.
-fn check(text: &str) -> Result<(), Failure> {
-    match Problem::from_toml("", text, Path::new(""), &Overrides::default()) {
+fn check(text: &str, folder: Folder<'_>) -> Result<(), Failure> {
+    match Problem::from_toml("", text, folder, &Overrides::default()) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::new(error.headline())),
     }
@@ -44,6 +50,24 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     file.write_all(text.as_bytes()).map_err(Failure::file("write", path))
 }
 
+/// Data files that are there already must be the same.
+fn refuse_other_content(folder: &Path, files: &[(&str, &[u8])]) -> Result<(), Failure> {
+    for (name, content) in files {
+        let path = folder.join(name);
+        if path.exists() && fs::read(&path).map_err(Failure::file("read", &path))? != *content {
+            let message = format!("`{}` exists already, with other content", path.display());
+            return Err(Failure::new(message).help("nothing was written; choose another folder with --out"));
+        }
+    }
+    Ok(())
+}
+
+fn write_beside(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let above = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
+    fs::write(path, content).map_err(Failure::file("write", path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,7 +88,7 @@ mod tests {
 
     #[test]
     fn names_are_those_that_a_problem_file_may_have() {
-        let fits = |name: &str| check(&renamed(TEMPLATE, name).unwrap()).is_ok();
+        let fits = |name: &str| check(&renamed(TEMPLATE, name).unwrap(), Folder::Program(&[])).is_ok();
         for (name, fit) in
             [("heat-2", true), ("a_b", true), ("a.b", true), ("", false), ("../x", false), ("a b", false)]
         {

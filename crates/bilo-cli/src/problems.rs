@@ -2,20 +2,32 @@
 
 use crate::failure::Failure;
 use crate::output;
-use bilo::problem::{Overrides, Problem};
+use bilo::problem::{Folder, Overrides, Problem};
 use std::fmt::Write;
-use std::path::Path;
 
 /// A problem file inside the program.
 #[derive(Debug)]
 pub(crate) struct Shipped {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
+    /// The data files that it names, with their contents.
+    pub(crate) files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Shipped {
+    /// Where its data files are.
+    pub(crate) fn folder(&self) -> Folder<'static> {
+        Folder::Program(self.files)
+    }
 }
 
 macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
-        &[$(Shipped { name: $name, text: include_str!(concat!("../../../problems/", $name, ".toml")) }),*]
+    ($($name:literal $(with $($file:literal)+)?),* $(,)?) => {
+        &[$(Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../problems/", $name, ".toml")),
+            files: &[$($(($file, include_bytes!(concat!("../../../problems/", $file)))),+)?],
+        }),*]
     };
 }
 
@@ -36,6 +48,7 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "darcy",
     "darcy-2",
     "conductivity",
+    "glioblastoma" with "mni152/wm.nii.gz" "mni152/gm.nii.gz" "mni152/NOTICE.md",
 ];
 
 /// The one of that name, if there is one.
@@ -63,8 +76,9 @@ pub(crate) fn suggestion(name: &str) -> String {
 pub(crate) fn list() -> Result<(), Failure> {
     let width = SHIPPED.iter().map(|shipped| shipped.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for Shipped { name, text: toml } in SHIPPED {
-        let problem = Problem::from_toml(name, toml, Path::new(""), &Overrides::default())?;
+    for shipped in SHIPPED {
+        let (name, overrides) = (shipped.name, Overrides::default());
+        let problem = Problem::from_toml(name, shipped.text, shipped.folder(), &overrides)?;
         let _ = writeln!(text, "{name:width$}  {}", problem.about);
     }
     output::say(&text)
@@ -79,7 +93,7 @@ mod tests {
         for shipped in SHIPPED {
             for recipe in ["paper", "fast"] {
                 let overrides = Overrides { recipe: Some(recipe.to_string()), set: vec![] };
-                let problem = Problem::from_toml(shipped.name, shipped.text, Path::new(""), &overrides)
+                let problem = Problem::from_toml(shipped.name, shipped.text, shipped.folder(), &overrides)
                     .unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(problem.name, shipped.name);
                 assert_ne!(problem.about, "");

@@ -8,7 +8,7 @@ use crate::folder::PROBLEM;
 use crate::settings;
 use crate::statement::Statement;
 
-use bilo::problem::{Overrides, Problem};
+use bilo::problem::{Folder, Overrides, Problem};
 use bilo::{Job, Method};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 const REMARK: &str = "#: ";
 
 /// Tables whose entries may name a file, and where in an entry.
-const FILES: [(&str, &[&str]); 6] = [
+const FILES: [(&str, &[&str]); 7] = [
+    ("given", &[]),
     ("equation", &["points"]),
     ("observation", &["data"]),
     ("observation", &["data", "synthetic"]),
@@ -49,7 +50,7 @@ impl Rerun {
             .parse()
             .map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))?;
         apply(&mut document, overrides)?;
-        let files = take_files(&mut document, &statement.folder)?;
+        let files = take_files(&mut document, statement.folder())?;
         Ok(Rerun { text: remarked(&document.to_string(), overrides, problem, job), files })
     }
 
@@ -130,15 +131,14 @@ fn set(document: &mut DocumentMut, argument: &str) -> Option<()> {
 }
 
 /// Reads the data files and names them by where they will lie in the run folder.
-fn take_files(document: &mut DocumentMut, folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+fn take_files(document: &mut DocumentMut, folder: Folder<'_>) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
     let mut files = Vec::new();
     each_file(document, |owner, name, value| {
         let kept = kept_name(owner, name);
         let decor = value.decor().clone();
         *value = Value::from(&kept);
         *value.decor_mut() = decor;
-        let source = folder.join(name);
-        let content = fs::read(&source).map_err(Failure::file("read", &source));
+        let content = folder.read(name).map_err(Failure::file("read", &folder.path(name)));
         files.push(content.map(|content| (PathBuf::from(kept), content)));
     });
     files.into_iter().collect()
@@ -150,7 +150,7 @@ fn kept_name(owner: &str, file: &str) -> String {
     format!("data/{owner}/{base}")
 }
 
-/// Visits every data file: the equation, the observation or the place in an unknown (as `k.truth`) that owns
+/// Visits every data file: the given field, the equation, the observation or the place in an unknown (as `k.truth`) that owns
 /// it, the file's name, and where it is written.
 fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
@@ -252,7 +252,7 @@ mod tests {
         fs::write(folder.path().join("sub/p.csv"), "two").unwrap();
         let toml = "[equation.e]\npoints = { file = \"p.csv\" }\n[observation.o]\ndata = { file = \"sub/p.csv\" } # kept\n";
         let mut document: DocumentMut = toml.parse().unwrap();
-        let files = take_files(&mut document, folder.path()).unwrap();
+        let files = take_files(&mut document, folder.path().into()).unwrap();
         let expected = "[equation.e]\npoints = { file = \"data/e/p.csv\" }\n[observation.o]\ndata = { file = \"data/o/p.csv\" } # kept\n";
         assert_eq!(document.to_string(), expected);
         assert_eq!(files[0], (PathBuf::from("data/e/p.csv"), b"one".to_vec()));
@@ -267,7 +267,7 @@ mod tests {
         fs::write(folder.path().join("sub/k.csv"), "two").unwrap();
         let toml = "[unknown.k]\nguess = { file = \"k.csv\" }\ntruth = { file = \"sub/k.csv\" }\n";
         let mut document: DocumentMut = toml.parse().unwrap();
-        let files = take_files(&mut document, folder.path()).unwrap();
+        let files = take_files(&mut document, folder.path().into()).unwrap();
         let expected = "[unknown.k]\nguess = { file = \"data/k.guess/k.csv\" }\ntruth = { file = \"data/k.truth/k.csv\" }\n";
         assert_eq!(document.to_string(), expected);
         let names: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();

@@ -1,8 +1,8 @@
 //! A problem file before it is understood: its text and where it came from.
 
 use crate::failure::Failure;
-use crate::problems;
-use bilo::problem::{Overrides, Problem};
+use crate::problems::{self, Shipped};
+use bilo::problem::{Folder, Overrides, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,15 @@ pub(crate) struct Statement {
     /// Its name in errors.
     name: String,
     pub(crate) text: String,
-    /// Data files are relative to this.
-    pub(crate) folder: PathBuf,
+    files: Files,
+}
+
+/// Where its data files are.
+enum Files {
+    /// Relative to this.
+    Disk(PathBuf),
+    /// They come with the program too.
+    Shipped(&'static Shipped),
 }
 
 impl Statement {
@@ -23,7 +30,7 @@ impl Statement {
             Some(shipped) if !file.is_file() => Ok(Statement {
                 name: format!("{} (comes with bilo)", shipped.name),
                 text: shipped.text.to_string(),
-                folder: PathBuf::new(),
+                files: Files::Shipped(shipped),
             }),
             _ => Self::read(file),
         }
@@ -40,12 +47,20 @@ impl Statement {
         let text = String::from_utf8(bytes).map_err(|_| {
             Failure::new(format!("`{}` is not a problem file: it is not UTF-8 text", file.display()))
         })?;
-        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Statement { name: file.display().to_string(), text, folder })
+        let files = Files::Disk(file.parent().unwrap_or(Path::new("")).to_path_buf());
+        Ok(Statement { name: file.display().to_string(), text, files })
+    }
+
+    /// Where its data files are.
+    pub(crate) fn folder(&self) -> Folder<'_> {
+        match &self.files {
+            Files::Disk(path) => Folder::Disk(path),
+            Files::Shipped(shipped) => shipped.folder(),
+        }
     }
 
     /// The problem that the text states.
     pub(crate) fn problem(&self, overrides: &Overrides) -> Result<Problem, Failure> {
-        Ok(Problem::from_toml(&self.name, &self.text, &self.folder, overrides)?)
+        Ok(Problem::from_toml(&self.name, &self.text, self.folder(), overrides)?)
     }
 }

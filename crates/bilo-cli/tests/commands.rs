@@ -10,7 +10,10 @@ fn list_names_every_shipped_problem_with_a_line_about_it() {
     let names: Vec<&str> = said.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let mut files: Vec<String> = std::fs::read_dir("../../problems")
         .expect("the folder of problems")
-        .map(|file| file.expect("a file").file_name().to_string_lossy().replace(".toml", ""))
+        .filter_map(|file| {
+            let name = file.expect("a file").file_name();
+            name.to_string_lossy().strip_suffix(".toml").map(str::to_owned)
+        })
         .collect();
     files.sort();
     let mut sorted = names.clone();
@@ -47,6 +50,25 @@ fn new_from_a_shipped_problem_copies_it_under_the_new_name() {
     assert!(copy.contains("name = \"front\"") || copy.contains("name  = \"front\""), "{copy}");
     assert!(!place.join("front.toml").exists());
     place.bilo("check copy.toml").succeeds();
+}
+
+/// A problem with images takes them along, and never over others.
+#[test]
+fn new_from_a_shipped_problem_with_images_copies_these_too() {
+    let place = Place::new();
+    place.bilo("new mine --from glioblastoma").succeeds();
+    assert!(place.read("mni152/NOTICE.md").contains("Copyright (C) 1993-2009 Louis Collins"));
+    let said = place.bilo("check mine.toml").succeeds();
+    assert!(
+        said.stdout.contains("wm: from mni152/wm.nii.gz; 197 nodes of x from -98 to 98"),
+        "{}",
+        said.stdout
+    );
+    place.bilo("new again --from glioblastoma").succeeds();
+    place.write("mni152/wm.nii.gz", "precious");
+    let said = place.bilo("new third --from glioblastoma").fails(1);
+    assert!(said.stderr.contains("exists already, with other content"), "{}", said.stderr);
+    assert!(!place.join("third.toml").exists());
 }
 
 #[test]

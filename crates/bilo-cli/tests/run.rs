@@ -184,6 +184,20 @@ fn the_kept_problem_file_runs_again_to_the_same_outcome_wherever_it_lies() {
     assert_eq!((&first["recipe"], &first["steps"]["train"]), (&"paper".into(), &25.into()));
 }
 
+/// Images of a shipped problem lie beside its file in the run folder, which runs again to the same outcome.
+#[test]
+fn images_are_kept_with_a_run() {
+    let place = Place::new();
+    let few = "--set train.pretrain-steps=1 --set train.train-steps=1 --set equation.growth.points.random=50 \
+               --set classical.cells=20 --set classical.steps=5 --json";
+    let first = place.bilo(&format!("run glioblastoma {few} --out first")).succeeds();
+    assert!(
+        place.join("first/data/wm/wm.nii.gz").is_file() && place.join("first/data/gm/gm.nii.gz").is_file()
+    );
+    let again = place.bilo("run first/problem.toml --json --out second").succeeds();
+    assert_eq!(reproducible(&first.stdout), reproducible(&again.stdout));
+}
+
 #[test]
 fn a_run_can_be_repeated_in_its_own_folder() {
     let place = Place::with_decay();

@@ -142,6 +142,25 @@ impl PointSource {
         (0..self.count).step_by(length).map(stretch)
     }
 
+    /// The same points with one more column: a function of some of the others, which it is given at some
+    /// places. A function of some axes of a grid takes the memory of these axes' grid.
+    pub fn with_function(mut self, of: &[usize], function: impl Fn(&[Vec<f64>]) -> Vec<f64>) -> Self {
+        let columns: Vec<&Column> = of.iter().map(|&column| &self.columns[column]).collect();
+        let repeat = columns.iter().fold(0, |repeat, column| gcd(repeat, column.repeat)).max(1);
+        let period = columns.iter().fold(1, |period, column| {
+            let own = column.repeat.saturating_mul(column.values.len()).max(1);
+            (period / gcd(period, own)).saturating_mul(own)
+        });
+        let places = self.count.checked_sub(1).map_or(0, |last| self.place(last) + 1);
+        let count = period.min(places).div_ceil(repeat);
+        let at = |column: &&Column| {
+            (0..count).map(|i| column.values[i * repeat / column.repeat % column.values.len()]).collect()
+        };
+        let values = function(&columns.iter().map(at).collect::<Vec<_>>());
+        self.columns.push(Column::axis(values, repeat));
+        self
+    }
+
     /// The points where a condition holds, which is given the columns of some points at a time.
     pub fn keep(mut self, mut condition: impl FnMut(&[Vec<f64>]) -> Vec<bool>) -> Self {
         let (mut runs, mut count, mut before) = (Vec::<Run>::new(), 0, None);
@@ -178,4 +197,8 @@ impl PointSource {
         let run = self.runs[self.run_of(point)];
         run.place + (point - run.point)
     }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -178,3 +178,34 @@ fn a_device_gives_the_same_bits_for_a_grid_as_for_its_stored_points_on_one_threa
         assert_eq!(subject.numbers(precision, 2, &grid), expected);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+    /// A column that is a function of others has its values at every point, whether these are all combinations of
+    /// axes, some of them, or stored.
+    #[test]
+    fn a_function_of_columns_is_a_column(
+        axes in axes(),
+        mask in proptest::collection::vec(any::<bool>(), 1..9),
+        chosen in proptest::collection::vec(any::<bool>(), 3),
+        stored in any::<bool>(),
+    ) {
+        let mut of: Vec<usize> = (0..axes.len()).filter(|&axis| chosen[axis]).collect();
+        if of.is_empty() {
+            of.push(0);
+        }
+        let grid = PointSource::grid(axes);
+        let source = masked(grid, &mask);
+        let source = if stored { PointSource::stored(source.columns(0..source.len())) } else { source };
+        let sum = |own: &[Vec<f64>]| -> Vec<f64> {
+            (0..own[0].len()).map(|i| own.iter().enumerate().map(|(k, c)| (k + 1) as f64 * c[i]).sum()).collect()
+        };
+        let before = source.columns(0..source.len());
+        let own: Vec<Vec<f64>> = of.iter().map(|&column| before[column].clone()).collect();
+        let found = source.with_function(&of, sum);
+        let after = found.columns(0..found.len());
+        prop_assert_eq!(&after[..before.len()], &before[..]);
+        prop_assert_eq!(&after[before.len()], &sum(&own));
+    }
+}

@@ -7,11 +7,11 @@ pub(crate) mod functions;
 use crate::diagnostic::Result;
 use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::LocalOperator;
 use crate::train::Point;
 use crate::twin::WithSlopes;
 use bilo_expr::Expr;
-use bilo_jet::{Device, FieldProgram, PointSource};
+use bilo_jet::{Device, PointSource};
 
 /// Smallest cosine of an operator that can be trusted.
 const COSINE: f64 = 0.9;
@@ -103,13 +103,11 @@ pub fn network_observed(
     let mut all = vec![];
     for (number, (observation, sites)) in data.problem().observations.iter().zip(sites).enumerate() {
         let (value, eta) = (operator.observed[number], operator.names.eta.clone());
-        let unknowns = operator.unknowns(&point.eta);
         let graph = &mut operator.names.graph;
         let slopes = eta.iter().map(|&eta| graph.diff(value, eta));
         let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
-        let program = FieldProgram::new(graph, &operator.operator, &expressions)
-            .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        let mut columns = device.evaluate(&program, points(sites), &point.weights, &unknowns);
+        let origin = &observation.value.origin;
+        let mut columns = operator.evaluate(device, &expressions, points(sites), point, origin)?;
         let slopes = columns.split_off(1);
         all.push(WithSlopes { values: columns.swap_remove(0), slopes });
     }

@@ -7,13 +7,12 @@ pub(crate) mod text;
 mod truth;
 
 use crate::diagnostic::{Result, list};
-use crate::finite::require_finite;
+use crate::finite::{HostProgram, require_finite};
 use crate::identify::{Identifiability, identifiability};
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::LocalOperator;
 use crate::problem::{Data, Names, Problem, Transform, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
-use bilo_jet::ResidualProgram;
 use corners::Corners;
 use reach::Reach;
 
@@ -36,6 +35,9 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     let operator = LocalOperator::new(problem, 0)?;
     let reach = Reach::new(problem)?;
     examination.section("Coordinates", describe::coordinates(problem));
+    if !problem.given.is_empty() {
+        examination.section("Given fields", describe::given(problem));
+    }
     if !problem.inputs.is_empty() {
         examination.section("Inputs", describe::inputs(problem));
     }
@@ -67,17 +69,17 @@ impl Examination {
                 lines.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
             }
             let points = equation.points.source(problem, seed_for(0, Purpose::EquationPoints, number))?;
+            let residual = operator.residuals[number];
+            let origin = &equation.of_networks().origin;
             let there = operator.following(&equation.points)?;
-            let graph = &mut operator.names.graph;
-            let program = ResidualProgram::expanded(graph, &there, &[operator.residuals[number]])
-                .map_err(|error| program_error(graph, &error, &equation.of_networks().origin))?;
+            let host = HostProgram::new(&mut operator.names, &there, &[residual], origin)?;
             lines.push(format!(
                 "    {}; the network carries {}",
                 describe::points(problem, equation, points.len()),
-                describe::carried(problem, &program.frame)
+                describe::carried(problem, &host.program.frame)
             ));
-            require_finite(problem, &[equation], &program, &points)?;
-            match corners::corners(problem, equation, &program, &points)? {
+            require_finite(problem, &[equation], &host, &points)?;
+            match corners::corners(problem, equation, &host, &points)? {
                 Corners::None => {}
                 Corners::Inside(warning) => self.warnings.push(warning),
                 Corners::LeftOut(line) => lines.push(format!("    {line}")),

@@ -1,11 +1,34 @@
 //! Residuals must have values: a point where one does not is an error of the statement, found before
 //! training rather than blamed on it.
 
-use crate::diagnostic::{Diagnostic, Result};
-use crate::operator::with_shifts;
-use crate::problem::{Equation, Formula, Input as NetworkInput, InputValues, Problem};
-use bilo_expr::{Input, Scratch};
-use bilo_jet::{PointSource, ResidualProgram};
+use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::given::GivenColumns;
+use crate::operator::{program_error, with_shifts};
+use crate::problem::{Equation, Formula, Input as NetworkInput, InputValues, Names, Problem};
+use bilo_expr::{Expr, Input, Scratch};
+use bilo_jet::{Operator, PointSource, ResidualProgram};
+
+/// Residuals to be evaluated on the host, every derivative of the networks by itself.
+pub(crate) struct HostProgram {
+    pub(crate) program: ResidualProgram,
+    given: GivenColumns,
+}
+
+impl HostProgram {
+    pub(crate) fn new(
+        names: &mut Names,
+        operator: &Operator,
+        residuals: &[Expr],
+        origin: &Origin,
+    ) -> Result<Self> {
+        let mut residuals = residuals.to_vec();
+        let given = GivenColumns::replace(names, operator, &mut residuals, origin)?;
+        let graph = &mut names.graph;
+        let program = ResidualProgram::expanded(graph, &given.operator, &residuals)
+            .map_err(|error| program_error(graph, &error, origin))?;
+        Ok(Self { program, given })
+    }
+}
 
 /// A residual program evaluated on the host at the guess, with arbitrary values of the network and
 /// its derivatives.
@@ -58,14 +81,18 @@ impl<'a> Probe<'a> {
 /// Points probed at once: the memory of a probe must not grow with the number of points.
 const STRETCH: usize = 1024;
 
-/// Probes of a program at all points, a stretch at a time, each with its columns.
+/// Probes of a program at all points, a stretch at a time, each with the coordinates.
 pub(crate) fn probes<'a>(
-    problem: &Problem,
-    program: &'a ResidualProgram,
+    problem: &'a Problem,
+    host: &'a HostProgram,
     points: &PointSource,
 ) -> impl Iterator<Item = (Vec<Vec<f64>>, Probe<'a>)> {
-    points.stretches(STRETCH).map(move |columns| {
-        let probe = Probe::new(problem, program, &columns);
+    let points = host.given.at(points.clone());
+    let starts = (0..points.len()).step_by(STRETCH);
+    starts.map(move |start| {
+        let mut columns = points.columns(start..points.len().min(start + STRETCH));
+        let probe = Probe::new(problem, &host.program, &columns);
+        columns.truncate(problem.coordinates.len());
         (columns, probe)
     })
 }
@@ -75,11 +102,11 @@ pub(crate) fn probes<'a>(
 pub(crate) fn require_finite(
     problem: &Problem,
     equations: &[&Equation],
-    program: &ResidualProgram,
+    host: &HostProgram,
     points: &PointSource,
 ) -> Result<()> {
     let inputs = InputValues::new(problem)?;
-    for (columns, probe) in probes(problem, program, points) {
+    for (columns, probe) in probes(problem, host, points) {
         if let Some((input, point)) = inputs.first_without_value(&columns) {
             let NetworkInput { name, value } = &problem.inputs[input];
             return Err(without_value(problem, &format!("input `{name}`"), value, &columns, point).into());

@@ -10,15 +10,16 @@
 //! each level's gradient is zero for the weights of the other.
 
 use crate::diagnostic::{Origin, Result};
-use crate::finite::require_finite;
+use crate::finite::{HostProgram, require_finite};
 use crate::function::{Lattice, network::columns};
+use crate::given::GivenColumns;
 use crate::likelihood::{Law, Part, Sites};
 use crate::operator::{LocalOperator, program_error, with_shifts};
 use crate::problem::{
-    KnownFunction, Points, Problem, Regulariser, RegulariserKind, Renewal, Table, UnknownFunction,
+    KnownFunction, Names, Points, Problem, Regulariser, RegulariserKind, Renewal, Table, UnknownFunction,
 };
 use crate::seeds::{Purpose, seed_for};
-use bilo_expr::{Expr, Graph, Unary};
+use bilo_expr::{Expr, Unary};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram,
     ResidualWeights,
@@ -39,6 +40,7 @@ struct Block {
     /// The first of its equations, and the seed of its points.
     first: usize,
     seed: u64,
+    given: GivenColumns,
 }
 
 impl Lower {
@@ -60,25 +62,24 @@ impl Lower {
         let mut at_guess = LocalOperator::at_guess(problem)?;
         let mut lower = Self { blocks: vec![], names: vec![], unknowns };
         for (points, members) in groups {
-            let residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
+            let mut residuals: Vec<Expr> = members.iter().map(|&e| operator.residuals[e]).collect();
             let there = operator.following(points)?;
-            let graph = &mut operator.names.graph;
             let origin = &problem.equations[members[0]].of_networks().origin;
-            let program = ResidualProgram::new(graph, &there, &residuals)
-                .map_err(|error| program_error(graph, &error, origin))?;
-            let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
-            let there = at_guess.following(points)?;
-            let graph = &mut at_guess.names.graph;
-            let expanded = ResidualProgram::expanded(graph, &there, &residuals)
+            let given = GivenColumns::replace(&mut operator.names, &there, &mut residuals, origin)?;
+            let graph = &mut operator.names.graph;
+            let program = ResidualProgram::new(graph, &given.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let seed = seed_for(seed, Purpose::EquationPoints, members[0]);
-            let points = points.drawn(problem, seed, 0)?;
+            let drawn = points.drawn(problem, seed, 0)?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
-            require_finite(problem, &equations, &expanded, &points)?;
-            let id = device.load_residual(program, points);
+            let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
+            let there = at_guess.following(points)?;
+            let host = HostProgram::new(&mut at_guess.names, &there, &residuals, origin)?;
+            require_finite(problem, &equations, &host, &drawn)?;
+            let id = device.load_residual(program, given.at(drawn));
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
-            lower.blocks.push(Block { id, weights, first: members[0], seed });
+            lower.blocks.push(Block { id, weights, first: members[0], seed, given });
             let name = |kind: &str, e: &usize| format!("{kind}.{}", problem.equations[*e].name);
             lower.names.extend(members.iter().map(|e| name("residual", e)));
             lower.names.extend(members.iter().map(|e| name("residual-gradient", e)));
@@ -102,7 +103,7 @@ impl Lower {
                 && (step - 1).is_multiple_of(every)
                 && let Ok(drawn) = points.drawn(problem, block.seed, (step - 1) / every)
             {
-                device.move_residual(block.id, drawn);
+                device.move_residual(block.id, block.given.at(drawn));
             }
         }
     }
@@ -141,10 +142,16 @@ pub struct Upper {
 
 /// A loss that is a sum of densities.
 struct Term {
-    parts: Vec<DensityId>,
+    parts: Vec<Loaded>,
     weight: f64,
     /// The observation whose places move with the unknowns: its number and its data.
     moving: Option<(usize, Table)>,
+}
+
+/// A density that a device has, and the columns of given fields that its points need.
+struct Loaded {
+    id: DensityId,
+    given: GivenColumns,
 }
 
 /// The upper level's loss at some point.
@@ -182,7 +189,7 @@ impl Upper {
                 let (over_functions, origin) = (upper.functions, &observation.value.origin);
                 let sum = Sum { density, operator: operator.with_data_columns(), over_functions, origin };
                 let (points, weights) = part_source(&sites, part);
-                parts.push(sum.load(&mut operator.names.graph, device, points, weights)?);
+                parts.push(sum.load(&mut operator.names, device, points, weights)?);
             }
             let moving = observation.likelihood.moves_with_unknowns(problem).then_some((number, table));
             upper.observations.push(Term { parts, weight: observation.weight, moving });
@@ -195,7 +202,7 @@ impl Upper {
             let with_data = operator.for_function_with_data(number);
             let sum = Sum { density, operator: with_data, over_functions, origin };
             let table = on_nodes(problem, function, reference(function, regulariser))?;
-            let parts = vec![sum.load_mean(&mut operator.names.graph, device, table)?];
+            let parts = vec![sum.load_mean(&mut operator.names, device, table)?];
             upper.regularisers.push(Term { parts, weight: regulariser.weight, moving: None });
             upper.names.push(format!("regulariser.{}", function.name));
         }
@@ -213,9 +220,9 @@ impl Upper {
         for Term { parts, moving, .. } in &self.observations {
             let Some((number, table)) = moving else { continue };
             let sites = Sites::new(problem, &problem.observations[*number], table, &problem.thetas(eta))?;
-            for (&id, part) in parts.iter().zip(&sites.parts) {
+            for (Loaded { id, given }, part) in parts.iter().zip(&sites.parts) {
                 let (points, weights) = part_source(&sites, part);
-                device.move_density(id, points, weights);
+                device.move_density(*id, given.at(points), weights);
             }
         }
         Ok(())
@@ -238,9 +245,9 @@ impl Upper {
             UpperLoss { terms: vec![], by_eta: vec![0.0; eta.len()], by_weights: vec![0.0; moved] };
         for term in lists.iter().copied().flatten() {
             let (mut sum, mut by_weights) = (0.0, vec![0.0; moved]);
-            for &part in &term.parts {
+            for part in &term.parts {
                 let gradient = self.functions.then_some(&mut by_weights[..]);
-                let (value, by_unknowns) = device.density(part, weights, &unknowns, gradient);
+                let (value, by_unknowns) = device.density(part.id, weights, &unknowns, gradient);
                 sum += value;
                 add_scaled(&mut loss.by_eta, term.weight, &by_unknowns);
             }
@@ -275,7 +282,7 @@ impl Fit {
             let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
             let sum = Sum { density, operator: with_data, over_functions: true, origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
-            fit.densities.push(sum.load_mean(&mut operator.names.graph, device, table)?);
+            fit.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
             fit.names.push(format!("fit.{}", function.name));
         }
         Ok(fit)
@@ -293,7 +300,7 @@ impl Fit {
             let density = gaussian_density(operator, operator.states[number]);
             let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
             let sum = Sum { density, operator: with_data, over_functions: false, origin };
-            self.densities.push(sum.load_mean(&mut operator.names.graph, device, table)?);
+            self.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
             self.names.push(format!("fit.{}", state.name));
         }
         Ok(self)
@@ -398,22 +405,26 @@ struct Sum<'a> {
 impl Sum<'_> {
     fn load(
         &self,
-        graph: &mut Graph,
+        names: &mut Names,
         device: &mut dyn Device,
         points: PointSource,
         weights: Column,
-    ) -> Result<DensityId> {
+    ) -> Result<Loaded> {
         let make = if self.over_functions { DensityProgram::over_functions } else { DensityProgram::new };
-        let program = make(graph, &self.operator, self.density)
+        let mut density = [self.density];
+        let given = GivenColumns::replace(names, &self.operator, &mut density, self.origin)?;
+        let graph = &mut names.graph;
+        let program = make(graph, &given.operator, density[0])
             .map_err(|error| program_error(graph, &error, self.origin))?;
-        Ok(device.load_density(program, points, weights))
+        let id = device.load_density(program, given.at(points), weights);
+        Ok(Loaded { id, given })
     }
 
     /// The mean over the rows of a table without sigma.
-    fn load_mean(&self, graph: &mut Graph, device: &mut dyn Device, table: Table) -> Result<DensityId> {
+    fn load_mean(&self, names: &mut Names, device: &mut dyn Device, table: Table) -> Result<Loaded> {
         let count = table.values.len();
         let stored = table.coordinates.into_iter().chain([table.values]).map(Column::stored);
         let points = PointSource::new(stored.chain([Column::uniform(1.0)]).collect(), count);
-        self.load(graph, device, points, Column::uniform(1.0 / count as f64))
+        self.load(names, device, points, Column::uniform(1.0 / count as f64))
     }
 }

@@ -6,10 +6,14 @@ mod functions;
 pub use functions::{Basis, FunctionInputs};
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::given::GivenColumns;
 use crate::problem::{Equation, NET, Names, NetworkChoice, Points, Problem};
 use crate::seeds::{Purpose, seed_for};
+use crate::train::Point;
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
-use bilo_jet::{BoundNetwork, Fourier, Network, NetworkSpec, Operator, ProgramError};
+use bilo_jet::{
+    BoundNetwork, Device, FieldProgram, Fourier, Network, NetworkSpec, Operator, PointSource, ProgramError,
+};
 
 /// A problem in terms of its networks: states are their forms, derivatives total derivatives through
 /// them.
@@ -119,6 +123,25 @@ impl LocalOperator {
     /// The same with data and sigma among the columns.
     pub fn for_function_with_data(&self, function: usize) -> Operator {
         with_columns(self.for_function(function), &[self.datum, self.sigma])
+    }
+
+    /// Expressions at points, whose first columns are the coordinates, by the networks with these weights;
+    /// first derivatives by unknowns are allowed.
+    pub(crate) fn evaluate(
+        &mut self,
+        device: &mut dyn Device,
+        expressions: &[Expr],
+        points: PointSource,
+        point: &Point,
+        origin: &Origin,
+    ) -> Result<Vec<Vec<f64>>> {
+        let mut expressions = expressions.to_vec();
+        let unknowns = self.unknowns(&point.eta);
+        let given = GivenColumns::replace(&mut self.names, &self.operator, &mut expressions, origin)?;
+        let graph = &mut self.names.graph;
+        let program = FieldProgram::new(graph, &given.operator, &expressions)
+            .map_err(|error| program_error(graph, &error, origin))?;
+        Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns))
     }
 
     /// Initial weights of all networks.

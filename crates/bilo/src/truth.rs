@@ -2,6 +2,7 @@
 //! that the user knows, and the unknowns by their true values.
 
 use crate::diagnostic::Result;
+use crate::given;
 use crate::problem::{Formula, Names, Problem};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
 use std::collections::BTreeMap;
@@ -91,14 +92,19 @@ impl StatedTruth {
     /// Expressions of coordinates and unknowns, and of further leaves, compiled.
     pub(crate) fn compile(&self, outputs: &[Expr], more: &[Leaf]) -> Tape {
         let symbols = self.names.coordinates.iter().chain(&self.names.eta).map(|&s| Leaf::Symbol(s));
-        let inputs: Vec<Leaf> = symbols.chain(more.iter().cloned()).collect();
+        let mut fields = self.names.graph.leaves(outputs);
+        fields.retain(|leaf| matches!(leaf, Leaf::Derivative(f, _) if self.names.given_field(*f).is_some()));
+        let inputs: Vec<Leaf> = symbols.chain(more.iter().cloned()).chain(fields).collect();
         Tape::compile(&self.names.graph, outputs, &inputs).expect("all names of a problem are given")
     }
 
     /// Evaluates what [`StatedTruth::compile`] made at points, further leaves at the given values.
     pub(crate) fn evaluate(&self, tape: &Tape, columns: &[Vec<f64>], more: &[f64]) -> Vec<Vec<f64>> {
+        let fields: Vec<Vec<f64>> =
+            tape.inputs().iter().filter_map(|leaf| given::sample(&self.names, leaf, columns)).collect();
         let inputs: Vec<Input<'_, f64>> = (columns.iter().map(|column| Input::Column(column)))
             .chain(self.eta.iter().chain(more).map(|&value| Input::Uniform(value)))
+            .chain(fields.iter().map(|column| Input::Column(column)))
             .collect();
         let mut scratch = Scratch::new();
         tape.eval(&inputs, columns[0].len(), &mut scratch);

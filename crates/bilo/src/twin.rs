@@ -11,6 +11,7 @@ mod statement;
 
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::function::Lattice;
+use crate::given;
 use crate::problem::{Equation, Formula, Names, Problem, divided};
 use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_jet::PointSource;
@@ -39,6 +40,8 @@ pub struct Twin {
     nodal: Vec<usize>,
     /// The unknown functions of coordinates, by number: the coefficients of the equations.
     coefficients: Vec<usize>,
+    /// The given fields that are coefficients too, after the unknown functions, by number.
+    given: Vec<usize>,
     axes: Axes,
     resolution: Resolution,
     /// The twin whose functions of states are those that are stated, where there are any.
@@ -156,6 +159,7 @@ impl Twin {
             parameters: parts.parameters(),
             nodal: parts.nodal.iter().map(Vec::len).collect(),
             coefficients: parts.coefficients(),
+            given: parts.given,
             names: parts.names,
             states: parts.states,
             axes,
@@ -211,6 +215,10 @@ impl Twin {
                     let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
                     let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
                     values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
+                }
+                for (field, &number) in self.given.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, self.coefficients.len() + field, &parameters)?;
+                    values.coefficients.push(self.names.given[number].field.at_own(&nodes));
                 }
                 Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
             }
@@ -345,9 +353,14 @@ impl TwinSolution<'_> {
             given.insert(symbol, values);
         }
         let value = names.lower(formula)?;
+        given::leaves(&mut names, &[value], &formula.origin)?;
         let leaves = names.graph.leaves(&[value]);
         let mut inputs = vec![];
         for leaf in &leaves {
+            if let Some(field) = given::sample(&names, leaf, columns) {
+                inputs.push(field);
+                continue;
+            }
             inputs.push(match leaf {
                 Leaf::Symbol(symbol) if given.contains_key(symbol) => given[symbol].to_vec(),
                 Leaf::Symbol(symbol) => self.symbol(*symbol, columns),

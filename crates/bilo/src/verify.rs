@@ -2,13 +2,13 @@
 //! network's solution is held against it.
 
 use crate::diagnostic::Result;
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::LocalOperator;
 use crate::outcome::{Field, Fields, StateOutcome};
 use crate::problem::{Layout, Points, Problem, State};
 use crate::train::Point;
 use crate::twin::TwinSolution;
 use bilo_expr::Expr;
-use bilo_jet::{Device, FieldProgram, PointSource};
+use bilo_jet::{Device, PointSource};
 
 /// Nodes of the report's grid along each coordinate, fewer where there are more than two.
 pub fn report_nodes(problem: &Problem) -> usize {
@@ -88,11 +88,8 @@ fn network_fields(
             values.push(residual);
         }
     }
-    let unknowns = operator.unknowns(&point.eta);
-    let graph = &mut operator.names.graph;
-    let program = FieldProgram::new(graph, &operator.operator, &values)
-        .map_err(|error| program_error(graph, &error, &problem.equations[0].of_networks().origin))?;
-    let values = device.evaluate(&program, grid.clone(), &point.weights, &unknowns);
+    let origin = &problem.equations[0].of_networks().origin;
+    let values = operator.evaluate(device, &values, grid.clone(), point, origin)?;
     Ok(names.into_iter().zip(values).map(|(name, values)| Field::everywhere(problem, name, values)).collect())
 }
 

@@ -6,12 +6,12 @@ use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
 use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
-use crate::operator::{LocalOperator, program_error};
+use crate::operator::LocalOperator;
 use crate::problem::Problem;
 use crate::theta::Theta;
 use crate::train::Point;
 use bilo_expr::Expr;
-use bilo_jet::{Device, FieldProgram};
+use bilo_jet::Device;
 
 /// The derivatives of the observed quantities by a uniform shift of each unknown function, as the network
 /// has them: by observation and function.
@@ -26,7 +26,7 @@ pub(crate) fn network_by_shifts(
     let shifts = operator.functions.shifts();
     let mut all = vec![];
     for (number, (observation, sites)) in problem.observations.iter().zip(sites).enumerate() {
-        let (value, unknowns) = (operator.observed[number], operator.unknowns(&point.eta));
+        let value = operator.observed[number];
         let graph = &mut operator.names.graph;
         let mut slopes: Vec<Expr> = vec![];
         for (&shift, function) in shifts.iter().zip(&problem.functions) {
@@ -34,9 +34,8 @@ pub(crate) fn network_by_shifts(
             let (slope, scale) = (graph.diff(value, shift), graph.constant(function.scale));
             slopes.push(graph.div(slope, scale));
         }
-        let program = FieldProgram::new(graph, &operator.operator, &slopes)
-            .map_err(|error| program_error(graph, &error, &observation.value.origin))?;
-        all.push(device.evaluate(&program, points(sites), &point.weights, &unknowns));
+        let origin = &observation.value.origin;
+        all.push(operator.evaluate(device, &slopes, points(sites), point, origin)?);
     }
     Ok(all)
 }

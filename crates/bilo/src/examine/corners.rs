@@ -1,12 +1,12 @@
 //! Places where initial values, boundary values and equations disagree, whatever the network does.
 
 use super::text::{count, digits, place, places, point};
-use crate::diagnostic::Result;
-use crate::finite::probes;
+use crate::diagnostic::{Origin, Result};
+use crate::finite::{HostProgram, probes};
 use crate::operator::LocalOperator;
-use crate::problem::{Coordinate, Equation, Layout, Points, Problem};
-use bilo_expr::{Expr, Graph, Leaf};
-use bilo_jet::{PointSource, ResidualProgram};
+use crate::problem::{Coordinate, Equation, Layout, Names, Points, Problem};
+use bilo_expr::{Expr, Leaf};
+use bilo_jet::PointSource;
 
 /// Points that a message shows.
 const SHOWN: usize = 4;
@@ -34,10 +34,10 @@ pub(super) enum Corners {
 pub(super) fn corners(
     problem: &Problem,
     equation: &Equation,
-    program: &ResidualProgram,
+    host: &HostProgram,
     points: &PointSource,
 ) -> Result<Corners> {
-    if let Some(stuck) = Stuck::find(problem, program, points) {
+    if let Some(stuck) = Stuck::find(problem, host, points) {
         return Ok(Corners::Inside(stuck.warning(problem, equation)));
     }
     let layout = match (&equation.points.layout, &equation.points.filter) {
@@ -46,7 +46,7 @@ pub(super) fn corners(
         _ => Layout::Grid((0..problem.coordinates.len()).map(|c| (c, LOOKS)).collect()),
     };
     let around = Points { layout, filter: None, ..equation.points.clone() }.source(problem, 0)?;
-    let left_out = Stuck::find(problem, program, &around);
+    let left_out = Stuck::find(problem, host, &around);
     let why = if equation.points.filter.is_some() { "left out, rightly" } else { "not among them, rightly" };
     let line = |stuck: Stuck| Corners::LeftOut(format!("{why}: {}", stuck.line(problem)));
     Ok(left_out.map_or(Corners::None, line))
@@ -63,17 +63,17 @@ struct Stuck {
 
 impl Stuck {
     /// Looks at all points twice: for the largest residual and slope, then for what is small beside them.
-    fn find(problem: &Problem, program: &ResidualProgram, points: &PointSource) -> Option<Self> {
+    fn find(problem: &Problem, host: &HostProgram, points: &PointSource) -> Option<Self> {
         let largest_of = |values: &[f64], start: f64| {
             values.iter().filter(|v| v.is_finite()).fold(start, |m, v| m.max(v.abs()))
         };
         let (mut scale, mut slope) = (0.0_f64, 0.0_f64);
-        for (_, probe) in probes(problem, program, points) {
+        for (_, probe) in probes(problem, host, points) {
             scale = largest_of(probe.residual(0), scale);
             slope = probe.slots().fold(slope, |m, slot| largest_of(probe.slope(0, slot), m));
         }
         let mut stuck = Self { points: vec![], count: 0, all: points.len(), largest: 0.0, mean_square: 0.0 };
-        for (columns, probe) in probes(problem, program, points) {
+        for (columns, probe) in probes(problem, host, points) {
             for (i, residual) in probe.residual(0).iter().enumerate() {
                 let free = probe.slots().all(|slot| probe.slope(0, slot)[i].abs() <= NO_SLOPE * slope);
                 if free && residual.is_finite() && residual.abs() > NO_RESIDUAL * scale {
@@ -151,17 +151,17 @@ fn contradiction(
 ) -> Result<Option<String>> {
     let equations = pair.map(|e| &problem.equations[e]);
     let residuals = pair.map(|e| operator.residuals[e]);
-    let graph = &mut operator.names.graph;
     let Some(points) = meeting_points(problem, equations) else { return Ok(None) };
-    if !residuals.iter().all(|&residual| is_linear(graph, residual)) {
+    if !residuals.iter().all(|&residual| is_linear(&mut operator.names, residual)) {
         return Ok(None);
     }
-    let Ok(program) = ResidualProgram::expanded(graph, &operator.operator, &residuals) else {
+    let Ok(host) = HostProgram::new(&mut operator.names, &operator.operator, &residuals, &Origin::none())
+    else {
         return Ok(None);
     };
-    let slots = program.frame.slots.len();
+    let slots = host.program.frame.slots.len();
     let mut worst: Option<(f64, Vec<f64>)> = None;
-    for (columns, probe) in probes(problem, &program, &points) {
+    for (columns, probe) in probes(problem, &host, &points) {
         let dot = |q: usize, p: usize, i: usize| -> f64 {
             (0..slots).map(|slot| probe.slope(q, slot)[i] * probe.slope(p, slot)[i]).sum()
         };
@@ -215,14 +215,14 @@ fn meeting_points(problem: &Problem, equations: [&Equation; 2]) -> Option<PointS
     Some(points)
 }
 
-fn is_linear(graph: &mut Graph, residual: Expr) -> bool {
-    let network = |graph: &Graph, e: Expr| {
-        let mut leaves = graph.leaves(&[e]);
-        leaves.retain(|leaf| matches!(leaf, Leaf::Derivative(..)));
+fn is_linear(names: &mut Names, residual: Expr) -> bool {
+    let network = |names: &Names, e: Expr| {
+        let mut leaves = names.graph.leaves(&[e]);
+        leaves.retain(|leaf| matches!(leaf, Leaf::Derivative(f, _) if names.given_field(*f).is_none()));
         leaves
     };
-    network(graph, residual).iter().all(|leaf| {
-        let slope = graph.partial(residual, leaf);
-        network(graph, slope).is_empty()
+    network(names, residual).iter().all(|leaf| {
+        let slope = names.graph.partial(residual, leaf);
+        network(names, slope).is_empty()
     })
 }

@@ -1,11 +1,13 @@
 //! The problem as understood, in lines.
 
 use super::reach::Reach;
-use super::text::count;
+use super::text::{count, digits};
 use crate::operator::LocalOperator;
 use crate::problem::{
-    Argument, Data, Equation, Formula, Likelihood, Problem, Regulariser, Transform, Unknown, UnknownFunction,
+    Argument, Data, Equation, Formula, GivenField, Likelihood, Problem, Regulariser, Transform, Unknown,
+    UnknownFunction,
 };
+use crate::spline::GridAxis;
 use bilo_jet::{Activation, Frame};
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -20,6 +22,31 @@ pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
         format!("{} in [{}, {}]{kind}", c.name, c.lo, c.hi)
     };
     problem.coordinates.iter().map(line).collect()
+}
+
+pub(super) fn given(problem: &Problem) -> Vec<String> {
+    let line = |field: &GivenField| {
+        let axes = field.of.iter().zip(field.spline.axes());
+        let along = |(&c, axis): (&usize, &GridAxis)| {
+            format!(
+                "{} nodes of {} from {} to {}",
+                axis.count,
+                problem.coordinates[c].name,
+                digits(axis.first, 6),
+                digits(axis.last(), 6)
+            )
+        };
+        let grid = axes.map(along).collect::<Vec<_>>().join(", ");
+        let ((lo, hi), kind) = (field.range, field.spline.interpolation().name());
+        format!(
+            "{}: {}; {grid}; values from {} to {}, {kind}",
+            field.name,
+            field.source,
+            digits(lo, 6),
+            digits(hi, 6)
+        )
+    };
+    problem.given.iter().map(line).collect()
 }
 
 pub(super) fn inputs(problem: &Problem) -> Vec<String> {

@@ -158,7 +158,8 @@ impl Check<'_> {
         let form = self.truth.names.lower(&state.form)?;
         let graph = &mut self.truth.names.graph;
         let mut net = graph.leaves(&[form]);
-        net.retain(|leaf| matches!(leaf, Leaf::Derivative(..)));
+        let given = self.truth.names.given.iter().map(|bound| bound.function).collect::<Vec<_>>();
+        net.retain(|leaf| matches!(leaf, Leaf::Derivative(f, _) if !given.contains(f)));
         let slopes: Vec<Expr> = net.iter().map(|leaf| graph.partial(form, leaf)).collect();
         let points = self.held_by_form(&slopes, &net);
         if points.is_empty() {

@@ -3,6 +3,7 @@
 use super::argument::Variables;
 use super::check;
 use super::function::FunctionSpec;
+use super::given::GivenSpec;
 use super::likelihood::Likelihood;
 use super::model::{
     Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
@@ -31,6 +32,7 @@ use crate::diagnostic::{Origin, Result};
 pub struct ProblemBuilder {
     /// What needs no work to be part of the problem.
     problem: Problem,
+    given: Vec<GivenSpec>,
     functions: Vec<FunctionSpec>,
     /// Names and values.
     inputs: Vec<(String, String)>,
@@ -102,6 +104,7 @@ impl Problem {
                 about: String::new(),
                 coordinates: Vec::new(),
                 constants: Vec::new(),
+                given: Vec::new(),
                 unknowns: Vec::new(),
                 functions: Vec::new(),
                 inputs: Vec::new(),
@@ -112,6 +115,7 @@ impl Problem {
                 training,
                 classical: Classical::over(&[]),
             },
+            given: Vec::new(),
             functions: Vec::new(),
             inputs: Vec::new(),
             states: Vec::new(),
@@ -138,6 +142,12 @@ impl ProblemBuilder {
     /// Adds a named number.
     pub fn constant(mut self, name: &str, value: f64) -> Self {
         self.problem.constants.push(Constant { name: name.to_string(), value });
+        self
+    }
+
+    /// Adds a given field.
+    pub fn given(mut self, field: GivenSpec) -> Self {
+        self.given.push(field);
         self
     }
 
@@ -251,6 +261,7 @@ impl ProblemBuilder {
     pub fn build(self) -> Result<Problem> {
         let mut problem = self.problem;
         let places = Places::default();
+        problem.given = GivenSpec::resolve(self.given, &problem.coordinates, &problem.constants)?;
         let states: Vec<&str> = self.states.iter().map(|state| state.name.as_str()).collect();
         for function in self.functions {
             let variables = Variables { coordinates: &problem.coordinates, states: &states };

@@ -2,6 +2,7 @@
 
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
+use super::given::refuse_in_inputs;
 use super::input::InputValues;
 use super::likelihood::{Likelihood, Quadrature};
 use super::model::{
@@ -24,6 +25,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.presence()?;
     check.names()?;
     check.coordinates()?;
+    refuse_in_inputs(problem)?;
     InputValues::new(problem)?;
     for unknown in &problem.unknowns {
         check.unknown(unknown)?;
@@ -136,6 +138,7 @@ impl Check<'_> {
         let mut names: Vec<(&'static str, &str)> = Vec::new();
         names.extend(p.coordinates.iter().map(|c| ("coordinates", c.name.as_str())));
         names.extend(p.constants.iter().map(|c| ("constants", c.name.as_str())));
+        names.extend(p.given.iter().map(|g| ("given", g.name.as_str())));
         names.extend(p.unknowns.iter().map(|u| ("unknown", u.name.as_str())));
         names.extend(p.functions.iter().map(|f| ("unknown", f.name.as_str())));
         names.extend(p.inputs.iter().map(|i| ("input", i.name.as_str())));
@@ -164,14 +167,15 @@ impl Check<'_> {
         Some(format!("the name `{name}` reads as a derivative of `{state}`"))
     }
 
-    /// The state or unknown function that a name such as `u_xt` is a derivative of.
+    /// The state, unknown function or given field that a name such as `u_xt` is a derivative of.
     fn as_derivative(&self, name: &str) -> Option<&str> {
         let coordinates = self.problem.coordinates.iter().map(|c| c.name.as_str());
         let arguments = self.problem.functions.iter().flat_map(|f| f.argument_names());
         let inputs = self.problem.inputs.iter().map(|i| i.name.as_str());
         let variables: Vec<&str> = coordinates.chain(inputs).chain(arguments).collect();
         let functions = self.problem.functions.iter().map(|f| f.name.as_str());
-        let states = self.problem.states.iter().map(|s| s.name.as_str()).chain(functions);
+        let given = self.problem.given.iter().map(|g| g.name.as_str());
+        let states = self.problem.states.iter().map(|s| s.name.as_str()).chain(functions).chain(given);
         let suffix = |state: &str| name.strip_prefix(state).and_then(|rest| rest.strip_prefix('_'));
         let mut states = states.filter(|state| suffix(state).is_some_and(|s| is_made_of(s, &variables)));
         states.next()

@@ -1,10 +1,11 @@
 //! The table `[classical]`: how the classical twin solves.
 
 use super::model::{Classical, Constant, Coordinate, Formula, Problem, Scheme};
-use super::names::Names;
+use super::names::{NET, Names};
 use super::reader::{Reader, count};
 use super::tree::{Node, Table, Value};
 use crate::diagnostic::Result;
+use crate::given;
 use bilo_expr::{Leaf, MultiIndex};
 use bilo_solve::conservation::{Candidate, ConservationError};
 
@@ -84,6 +85,13 @@ pub(super) fn scheme_fault(problem: &Problem) -> Result<Option<(&'static str, St
     }
     if problem.functions.iter().any(|function| function.state().is_some()) {
         return Ok(Some((key, "Godunov's scheme takes no unknown functions of states".to_owned())));
+    }
+    let mut names = Names::new(problem)?;
+    names.bind_states_opaque(problem);
+    names.bind_opaque(NET);
+    if let Some(&field) = given::in_pde(problem, &mut names)?.first() {
+        let name = &problem.given[field].name;
+        return Ok(Some((key, format!("Godunov's scheme takes no given fields, and `{name}` is one"))));
     }
     let mut names = Names::new(problem)?;
     let Some(candidate) = candidate(problem, &mut names)? else {

@@ -1,11 +1,12 @@
 //! Points and observed values from files.
 
 use super::csv::Csv;
+use super::folder::Folder;
 use super::model::{Coordinate, Table};
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
 use crate::npy::{Archive, Array};
 use bilo_jet::PointSource;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Name of the column of observed values.
 const VALUE: &str = "value";
@@ -21,7 +22,7 @@ pub(super) struct DataFile<'a> {
     /// As written.
     pub(super) name: &'a str,
     /// Relative names start from here.
-    pub(super) folder: &'a Path,
+    pub(super) folder: Folder<'a>,
     /// Where it was named.
     pub(super) origin: &'a Origin,
     /// All coordinates of the problem.
@@ -155,13 +156,15 @@ impl DataFile<'_> {
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(self.name)
+        self.folder.path(self.name)
     }
 
     fn load(&self, required: &[&str], optional: &[&str]) -> Result<Loaded> {
         let path = self.path();
-        let bytes =
-            std::fs::read(&path).map_err(|e| self.error(format!("cannot read {}: {e}", path.display())))?;
+        let bytes = self
+            .folder
+            .read(self.name)
+            .map_err(|e| self.error(format!("cannot read {}: {e}", path.display())))?;
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         match extension {
             "csv" => self.load_csv(bytes, required, optional),

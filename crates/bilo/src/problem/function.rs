@@ -1,6 +1,7 @@
 //! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
 
 use super::argument::{Placed, Variables};
+use super::folder::Folder;
 use super::known::KnownSpec;
 use super::model::{
     Argument, Constant, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
@@ -13,7 +14,6 @@ use super::settings::{NETWORK_KEYS, read_network};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
-use std::path::Path;
 
 /// Nodes of a function of one argument.
 const ON_A_LINE: usize = 101;
@@ -58,7 +58,7 @@ pub(super) fn read_function(
     variables: Variables<'_>,
     constants: &[Constant],
     recipe: Recipe,
-    folder: &Path,
+    folder: Folder<'_>,
 ) -> Result<UnknownFunction> {
     let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
     let of = read_of(&reader, variables)?;
@@ -317,12 +317,15 @@ impl UnknownFunction {
         let arguments = names.arguments(self);
         let value = names.lower_within(self, &arguments, formula)?;
         let inputs: Vec<Leaf> = arguments.into_iter().map(Leaf::Symbol).chain(more).collect();
-        Tape::compile(&names.graph, &[value], &inputs).map_err(|_| {
+        Tape::compile(&names.graph, &[value], &inputs).map_err(|leaf| {
             let message =
                 format!("`{}` is a function of {} only", self.name, self.argument_names().join(", "));
-            let help = match self.state() {
-                Some(_) => "a function depends on coordinates or on one state",
-                None => "name all the coordinates that it depends on in `of`",
+            let help = match (leaf, self.state()) {
+                (Leaf::Derivative(..), _) => {
+                    "given fields stand in equations, observations and forms of states"
+                }
+                (_, Some(_)) => "a function depends on coordinates or on one state",
+                (_, None) => "name all the coordinates that it depends on in `of`",
             };
             Diagnostic::new(message, formula.origin.clone()).help(help).into()
         })

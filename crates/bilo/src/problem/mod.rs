@@ -40,8 +40,11 @@ mod check_points;
 mod classical;
 mod csv;
 mod data;
+mod diffuse;
+mod folder;
 mod formula;
 mod function;
+mod given;
 mod grid_values;
 mod input;
 mod known;
@@ -51,7 +54,9 @@ mod names;
 mod points;
 mod points_spec;
 mod random_field;
+mod raster;
 mod read;
+mod read_given;
 mod read_known;
 mod read_points;
 mod reader;
@@ -61,15 +66,17 @@ mod tree;
 
 pub use builder::{DataSpec, ProblemBuilder};
 pub(crate) use classical::divided;
+pub use folder::Folder;
 pub use function::FunctionSpec;
 pub(crate) use function::evaluate;
+pub use given::{GivenField, GivenSpec};
 pub use grid_values::GridValues;
 pub(crate) use input::InputValues;
 pub(crate) use known::{Evaluator, FIELD};
 pub use known::{KnownFunction, KnownSpec};
 pub use likelihood::{Likelihood, Nodes, Quadrature};
 pub use model::*;
-pub use names::{NET, Names};
+pub use names::{BoundField, NET, Names};
 pub(crate) use points::sample;
 pub use points_spec::PointsSpec;
 pub use random_field::RandomField;
@@ -99,7 +106,12 @@ impl Problem {
     }
 
     /// Reads the text of a problem file; data files are found relative to `folder`.
-    pub fn from_toml(source_name: &str, text: &str, folder: &Path, overrides: &Overrides) -> Result<Problem> {
+    pub fn from_toml<'a>(
+        source_name: &str,
+        text: &str,
+        folder: impl Into<Folder<'a>>,
+        overrides: &Overrides,
+    ) -> Result<Problem> {
         let mut tree = tree::parse(&Source::new(source_name, text))?;
         for argument in &overrides.set {
             tree::merge_override(&mut tree, "--set", argument)?;
@@ -108,6 +120,6 @@ impl Problem {
             let argument = format!("train.recipe={recipe}");
             tree::merge_override(&mut tree, "--recipe", &argument)?;
         }
-        read::read_problem(tree, folder)
+        read::read_problem(tree, folder.into())
     }
 }

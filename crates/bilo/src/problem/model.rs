@@ -1,6 +1,7 @@
 //! The inverse problem as plain, validated data: what a problem file or the builder produces and
 //! everything downstream reads.
 
+use super::given::GivenField;
 use super::known::KnownFunction;
 use super::likelihood::Likelihood;
 use crate::diagnostic::Origin;
@@ -18,6 +19,8 @@ pub struct Problem {
     pub coordinates: Vec<Coordinate>,
     /// Named numbers.
     pub constants: Vec<Constant>,
+    /// Known functions of coordinates by their values on grids: images.
+    pub given: Vec<GivenField>,
     /// The scalar parameters theta to be inferred.
     pub unknowns: Vec<Unknown>,
     /// The functions to be inferred.

@@ -1,5 +1,6 @@
 //! What every name of a problem stands for in expressions.
 
+use super::given::GivenField;
 use super::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
 use crate::diagnostic::Result;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
@@ -21,6 +22,8 @@ pub struct Names {
     pub theta: Vec<Expr>,
     /// The unknown functions, where they are opaque.
     pub functions: Vec<Function>,
+    /// The given fields, as opaque functions of their coordinates.
+    pub given: Vec<BoundField>,
     /// The extra inputs of networks, each a symbol that stands for its value.
     pub inputs: Vec<Symbol>,
     /// Coordinates, constants, unknowns and inputs by name; expressions are differentiated by coordinates,
@@ -33,6 +36,15 @@ pub struct Names {
     arguments: BTreeMap<usize, Symbol>,
     /// Functions of states that wait for their states to be bound.
     waiting: Vec<Waiting>,
+}
+
+/// A given field and the function that stands for it in a graph.
+#[derive(Clone)]
+pub struct BoundField {
+    /// Its inputs are the coordinates of the field.
+    pub function: Function,
+    /// The field.
+    pub field: GivenField,
 }
 
 /// An expression of a symbol in whose place a state is to be put.
@@ -120,7 +132,8 @@ impl Names {
         Ok(())
     }
 
-    /// Coordinates and constants, and the scalar unknowns as numbers: all that a choice of points may use.
+    /// Coordinates, constants and given fields, and the scalar unknowns as numbers: all that a choice of points may
+    /// use.
     pub(super) fn with_scalars_at(problem: &Problem, theta: &[f64]) -> Names {
         let mut names = Names::without_unknowns(problem);
         for (unknown, &value) in problem.unknowns.iter().zip(theta) {
@@ -138,7 +151,20 @@ impl Names {
         inputs.chain(places.map(|(_, place)| place)).map(|formula| self.lower(formula)).collect()
     }
 
-    /// Coordinates and constants only.
+    fn bind_given(&mut self, problem: &Problem) {
+        for field in &problem.given {
+            let slots = field.of.iter().map(|&c| self.graph.leaf(self.coordinates[c])).collect();
+            let function = self.bind_function_of(&field.name, slots);
+            self.given.push(BoundField { function, field: field.clone() });
+        }
+    }
+
+    /// The given field that an opaque function is, if it is one.
+    pub fn given_field(&self, function: Function) -> Option<&GivenField> {
+        self.given.iter().find(|bound| bound.function == function).map(|bound| &bound.field)
+    }
+
+    /// Coordinates, constants and given fields only.
     pub(super) fn without_unknowns(problem: &Problem) -> Names {
         let mut graph = Graph::new();
         let mut scope = Scope::new();
@@ -156,18 +182,21 @@ impl Names {
             let value = graph.constant(constant.value);
             scope.bind(&constant.name, value);
         }
-        Names {
+        let mut names = Names {
             graph,
             coordinates,
             eta: Vec::new(),
             theta: Vec::new(),
             functions: Vec::new(),
+            given: Vec::new(),
             inputs: Vec::new(),
             scope,
             states: Vec::new(),
             arguments: BTreeMap::new(),
             waiting: Vec::new(),
-        }
+        };
+        names.bind_given(problem);
+        names
     }
 
     /// Symbols of a function's arguments, by itself: its coordinates, or a new one in place of its state.

@@ -4,6 +4,7 @@ use super::formula::evaluate;
 use super::model::{Constant, Coordinate, Formula, Layout, Points, Problem, Renewal, Unknown};
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::given;
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use bilo_jet::{Column, PointSource};
@@ -194,6 +195,9 @@ pub(crate) fn sample(points: &PointSource, count: usize, random: &mut Pcg64) -> 
 /// A condition on points, compiled.
 struct Filter<'a> {
     formula: &'a Formula,
+    names: Names,
+    /// The given fields in it, which the tape takes after the coordinates.
+    fields: Vec<Leaf>,
     tape: Tape,
 }
 
@@ -201,17 +205,21 @@ impl<'a> Filter<'a> {
     fn new(problem: &Problem, theta: &[f64], formula: &'a Formula) -> Result<Self> {
         let mut names = Names::with_scalars_at(problem, theta);
         let condition = names.lower(formula)?;
-        let inputs: Vec<Leaf> = names.coordinates.iter().map(|&s| Leaf::Symbol(s)).collect();
+        let fields = given::leaves(&mut names, &[condition], &formula.origin)?;
+        let coordinates = names.coordinates.iter().map(|&s| Leaf::Symbol(s));
+        let inputs: Vec<Leaf> = coordinates.chain(fields.iter().cloned()).collect();
         let tape = Tape::compile(&names.graph, &[condition], &inputs)
-            .expect("only coordinates and numbers are in scope");
-        Ok(Self { formula, tape })
+            .expect("only coordinates, numbers and given fields are in scope");
+        Ok(Self { formula, names, fields, tape })
     }
 
     /// The points where it holds (is neither zero nor undefined).
     fn keep(&self, points: PointSource) -> PointSource {
         let mut scratch = Scratch::new();
         points.keep(|columns| {
-            let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
+            let fields = self.fields.iter().filter_map(|leaf| given::sample(&self.names, leaf, columns));
+            let fields: Vec<Vec<f64>> = fields.collect();
+            let inputs: Vec<_> = columns.iter().chain(&fields).map(|column| Input::Column(column)).collect();
             self.tape.eval(&inputs, columns[0].len(), &mut scratch);
             let values = scratch.output(&self.tape, 0);
             values.iter().map(|&holds: &f64| holds != 0.0 && !holds.is_nan()).collect()

@@ -2,6 +2,7 @@
 
 use super::argument::Variables;
 use super::data::{DataFile, read_particles, read_table};
+use super::folder::Folder;
 use super::function::{is_function, read_function};
 use super::input::read_input;
 use super::likelihood::{Likelihood, read_likelihood};
@@ -11,18 +12,19 @@ use super::model::{
 };
 use super::names::NET;
 use super::points_spec::Ground;
+use super::read_given::read_given;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
 use super::{check, classical, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use std::path::Path;
 
 const TOP_KEYS: &[&str] = &[
     "name",
     "about",
     "coordinates",
     "constants",
+    "given",
     "unknown",
     "input",
     "state",
@@ -34,7 +36,7 @@ const TOP_KEYS: &[&str] = &[
 ];
 
 /// Reads and checks a whole problem; data files are found relative to `folder`.
-pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
+pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Problem> {
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
     let top = Reader::new(&tree, "", &top_origin, &constants, TOP_KEYS)?;
@@ -43,6 +45,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
     let (network, mut training) = settings::read(&mut tree, &constants)?;
     let places = Places::of(&tree);
     let coordinates = read_coordinates(&tree, &constants)?;
+    let given = read_given(&tree, &coordinates, &constants, folder)?;
     let classical = classical::read(&tree, &coordinates, &constants)?;
     let states = read_each(&tree, "state", read_state)?;
     let state_names: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
@@ -69,6 +72,7 @@ pub(super) fn read_problem(mut tree: Table, folder: &Path) -> Result<Problem> {
         about,
         coordinates,
         constants,
+        given,
         unknowns,
         functions,
         inputs,
@@ -131,7 +135,7 @@ fn read_unknowns(
     variables: Variables<'_>,
     constants: &[Constant],
     recipe: Recipe,
-    folder: &Path,
+    folder: Folder<'_>,
 ) -> Result<(Vec<Unknown>, Vec<UnknownFunction>)> {
     let (mut numbers, mut functions) = (vec![], vec![]);
     let Some(node) = tree.get("unknown") else {
@@ -198,7 +202,7 @@ struct Room<'a> {
     unknowns: &'a [Unknown],
     states: &'a [State],
     places: &'a Places,
-    folder: &'a Path,
+    folder: Folder<'a>,
 }
 
 impl Room<'_> {

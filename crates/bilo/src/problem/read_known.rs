@@ -1,6 +1,7 @@
 //! Known functions in problem files: an expression, `{ random-field = .. }` or `{ file = .. }`.
 
 use super::data::{DataFile, read_table};
+use super::folder::Folder;
 use super::grid_values::GridValues;
 use super::known::{FIELD, KnownFunction};
 use super::model::{Coordinate, Formula};
@@ -8,14 +9,13 @@ use super::random_field::RandomField;
 use super::reader::{Reader, count, string};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Result};
-use std::path::Path;
 
 /// What known functions of one unknown function are read with.
 pub(super) struct KnownReader<'a> {
     /// What the unknown function depends on.
     pub(super) axes: Vec<Coordinate>,
     /// Files are found relative to this.
-    pub(super) folder: &'a Path,
+    pub(super) folder: Folder<'a>,
 }
 
 impl KnownReader<'_> {

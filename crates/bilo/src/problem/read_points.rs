@@ -1,12 +1,12 @@
 //! The points of an equation or an observation.
 
 use super::data::{DataFile, Held, read_points};
+use super::folder::Folder;
 use super::model::{Coordinate, Formula, Unknown};
 use super::points_spec::{Ground, PointsSpec, names_unknown};
 use super::reader::{Reader, count, formula, numbers, string, table};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
-use std::path::Path;
 
 /// The ways to lay out points.
 const LAYOUTS: [&str; 4] = ["grid", "random", "sobol", "file"];
@@ -26,7 +26,7 @@ pub(super) fn with_renewal(spec: PointsSpec, reader: &Reader<'_>) -> Result<Poin
 }
 
 /// Reads points as stated; `reader` is over their table.
-pub(super) fn read_spec(reader: &Reader<'_>, ground: Ground<'_>, folder: &Path) -> Result<PointsSpec> {
+pub(super) fn read_spec(reader: &Reader<'_>, ground: Ground<'_>, folder: Folder<'_>) -> Result<PointsSpec> {
     let coordinates = ground.coordinates;
     let given: Vec<&str> = LAYOUTS.into_iter().filter(|key| reader.get(key).is_some()).collect();
     let spec = match given[..] {
@@ -105,7 +105,7 @@ fn moving_place(node: &Node, unknowns: &[Unknown]) -> Result<Option<Formula>> {
 }
 
 /// Points of a file, the coordinates it lacks held by `at`.
-fn read_listed(reader: &Reader<'_>, coordinates: &[Coordinate], folder: &Path) -> Result<PointsSpec> {
+fn read_listed(reader: &Reader<'_>, coordinates: &[Coordinate], folder: Folder<'_>) -> Result<PointsSpec> {
     let node = reader.require("file", "\"points.csv\"")?;
     let held = read_held(reader, coordinates)?;
     let name = string(node, "file")?;

@@ -16,7 +16,7 @@ pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Opt
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
     let of_state = parts.problem.functions.iter().any(|function| function.state().is_some());
-    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || of_state {
+    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || of_state || !parts.given.is_empty() {
         return Ok(None);
     }
     let found = match candidate(parts) {

@@ -1,6 +1,7 @@
 //! Where a form holds its state, whatever the network does.
 
 use crate::diagnostic::Result;
+use crate::given;
 use crate::problem::{NET, Names, Problem, State};
 use bilo_expr::{Expr, Input, Leaf, Scratch, Tape};
 use std::collections::BTreeMap;
@@ -54,24 +55,30 @@ impl PinnedForm {
         // Derivatives of the network are left out, and then there is nothing to evaluate.
         leaves.retain(|leaf| match leaf {
             Leaf::Symbol(_) => true,
-            Leaf::Derivative(function, _) => *leaf == self.net || names.functions.contains(function),
+            Leaf::Derivative(function, _) => {
+                *leaf == self.net
+                    || names.functions.contains(function)
+                    || names.given_field(*function).is_some()
+            }
         });
         let tape = Tape::compile(&names.graph, &[expression], &leaves).ok()?;
+        let places: Vec<Vec<f64>> = (problem.coordinates.iter().enumerate())
+            .map(|(c, coordinate)| match held {
+                Some((axis, place)) if axis == c => vec![place; TRIALS],
+                _ => fractions(c).map(|fraction| coordinate.at_fraction(fraction)).collect(),
+            })
+            .collect();
         let column = |(number, leaf): (usize, &Leaf)| -> Vec<f64> {
-            let stride = 0.618_034 + 0.123_457 * number as f64;
-            let fraction = (1..=TRIALS).map(|trial| (trial as f64 * stride).fract());
             let Leaf::Symbol(symbol) = leaf else {
-                return fraction.map(|fraction| 0.2 + fraction).collect();
+                let anything = || fractions(places.len() + number).map(|fraction| 0.2 + fraction).collect();
+                return given::sample(names, leaf, &places).unwrap_or_else(anything);
             };
             let Some(c) = names.coordinates.iter().position(|s| s == symbol) else {
                 let number = names.eta.iter().position(|s| s == symbol).expect("a coordinate or an unknown");
                 let unknown = &problem.unknowns[number];
                 return vec![unknown.eta_of(unknown.guess); TRIALS];
             };
-            match held {
-                Some((axis, place)) if axis == c => vec![place; TRIALS],
-                _ => fraction.map(|fraction| problem.coordinates[c].at_fraction(fraction)).collect(),
-            }
+            places[c].clone()
         };
         let columns: Vec<Vec<f64>> = leaves.iter().enumerate().map(column).collect();
         let inputs: Vec<_> = columns.iter().map(|column| Input::Column(column)).collect();
@@ -79,6 +86,12 @@ impl PinnedForm {
         tape.eval(&inputs, TRIALS, &mut scratch);
         Some(scratch.output(&tape, 0).to_vec())
     }
+}
+
+/// Scattered numbers in [0, 1), the same at every run.
+fn fractions(number: usize) -> impl Iterator<Item = f64> {
+    let stride = 0.618_034 + 0.123_457 * number as f64;
+    (1..=TRIALS).map(move |trial| (trial as f64 * stride).fract())
 }
 
 /// What the leaves of a form are.

@@ -37,7 +37,7 @@ impl TwinSolution<'_> {
             for (j, slope) in slopes.iter_mut().enumerate() {
                 match leaf {
                     Leaf::Derivative(function, index) => {
-                        // Unknown functions do not move with the scalars.
+                        // Unknown functions and given fields do not move with the scalars.
                         if let Some(state) = self.twin.state(*function) {
                             add_product(slope, by_leaf, self.moved(tangents, j, state, index, columns));
                         }
@@ -66,6 +66,7 @@ impl TwinSolution<'_> {
             match leaf {
                 Leaf::Derivative(function, index) => match self.twin.state(*function) {
                     Some(state) => by_states.push((state, index.clone(), by_leaf.to_vec())),
+                    None if self.twin.names.given_field(*function).is_some() => {}
                     None => {
                         let unknown = self.twin.unknown_function(*function);
                         let lattice = &self.twin.lattices[unknown];
@@ -116,9 +117,11 @@ impl TwinSolution<'_> {
                     solution.scatter(&mut load, *state, &orders, &points, weights);
                 }
                 let found = solver.adjoint(solution, &load)?;
-                for (coefficient, by_nodes) in found.coefficients.iter().enumerate() {
+                // Given fields, which come after the unknown functions, are not differentiated by.
+                let functions = self.twin.coefficients.iter().zip(&found.coefficients);
+                for (coefficient, (&function, by_nodes)) in functions.enumerate() {
                     let nodes = self.twin.solver_nodes(solver, coefficient, &self.parameters)?;
-                    self.pull_back_profile(gradient, self.twin.coefficients[coefficient], &nodes, by_nodes);
+                    self.pull_back_profile(gradient, function, &nodes, by_nodes);
                 }
                 Ok(found.parameters)
             }

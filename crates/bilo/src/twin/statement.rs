@@ -5,6 +5,7 @@ use super::of_state::{self, Content};
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::given;
 use crate::problem::{Coordinate, Equation, Names, Problem, State};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_solve::{Axis, Boundary, End, Side, Statement};
@@ -18,6 +19,8 @@ pub(super) struct Parts<'a> {
     pub(super) names: Names,
     /// The states as functions of the graph: of the coordinates and of the departures of inputs.
     pub(super) states: Vec<Function>,
+    /// The given fields of the equations, by number: coefficients too, after the unknown functions.
+    pub(super) given: Vec<usize>,
     /// The parameters of each unknown function: the values at its nodes if it is one of a state.
     pub(super) nodal: Vec<Vec<Symbol>>,
     pub(super) boundary: Vec<Boundary>,
@@ -38,6 +41,7 @@ impl<'a> Parts<'a> {
             axes,
             names,
             states,
+            given: vec![],
             nodal,
             boundary: vec![],
             initial: vec![None; problem.states.len()],
@@ -50,6 +54,7 @@ impl<'a> Parts<'a> {
         for equation in &problem.equations {
             parts.read_equation(equation)?;
         }
+        parts.given = given::in_pde(problem, &mut parts.names)?;
         Ok(parts)
     }
 
@@ -62,6 +67,12 @@ impl<'a> Parts<'a> {
     pub(super) fn coefficients(&self) -> Vec<usize> {
         let functions = &self.problem.functions;
         (0..functions.len()).filter(|&number| functions[number].state().is_none()).collect()
+    }
+
+    /// The unknown functions of coordinates, then the given fields.
+    fn coefficient_functions(&self) -> Vec<Function> {
+        let unknown = self.coefficients().into_iter().map(|number| self.names.functions[number]);
+        unknown.chain(self.given.iter().map(|&number| self.names.given[number].function)).collect()
     }
 
     pub(super) fn coordinate(&self, number: usize) -> &'a Coordinate {
@@ -237,11 +248,7 @@ impl<'a> Parts<'a> {
             space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
             time: self.axes.time.map(|time| self.axis(time)),
             states,
-            coefficients: self
-                .coefficients()
-                .into_iter()
-                .map(|number| self.names.functions[number])
-                .collect(),
+            coefficients: self.coefficient_functions(),
             parameters: self.parameters(),
             initial,
             interior,
