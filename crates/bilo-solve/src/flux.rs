@@ -226,7 +226,7 @@ mod tests {
         scope.variable("y", y);
         scope.space(vec![x, y]);
         let inputs = vec![graph.leaf(x), graph.leaf(y)];
-        let [u, v, a] = ["u", "v", "A"].map(|name| {
+        let [u, v, a, b] = ["u", "v", "A", "B"].map(|name| {
             let function = graph.function(name, inputs.clone());
             let value = graph.value(function);
             scope.bind(name, value);
@@ -237,7 +237,7 @@ mod tests {
             graph,
             space: vec![Axis::new(x, 0.0, 1.0), Axis::new(y, 0.0, 1.0)],
             states: vec![u, v],
-            coefficients: vec![a],
+            coefficients: vec![a, b],
             parameters: vec![k],
             ..Statement::default()
         };
@@ -256,6 +256,12 @@ mod tests {
     fn a_divergence_is_recovered_whole() {
         assert_split("div(A*grad(u)) - 1", "-1", [Some("A*u_x"), Some("A*u_y")]);
         assert_split("-div(k*A*grad(u)) + u", "u", [Some("-k*A*u_x"), Some("-k*A*u_y")]);
+    }
+
+    #[test]
+    fn a_divergence_with_several_coefficients_is_recovered_whole() {
+        let fluxes = [Some("-B*k*(A + B/10)*u_x"), Some("-B*k*(A + B/10)*u_y")];
+        assert_split("B*v - div(k*(A + B/10)*B*grad(u))", "v*B", fluxes);
     }
 
     #[test]
