@@ -7,6 +7,8 @@ pub(crate) mod json;
 pub(crate) mod memory;
 pub(crate) mod npz;
 pub(crate) mod number;
+#[cfg_attr(not(test), expect(dead_code, reason = "no report draws yet"))]
+pub(crate) mod picture;
 pub(crate) mod table;
 
 pub(crate) use history::History;
