@@ -1,6 +1,6 @@
 //! One random stream per purpose, from the seed of the run or of a problem.
 
-/// What randomness is for.
+/// What randomness is for. The number of a purpose is part of its seeds: new ones go to the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Initial weights of a network.
@@ -19,10 +19,10 @@ pub(crate) enum Purpose {
     FunctionWeights,
     /// Frozen features of an unknown function's network.
     FunctionFeatures,
-    /// Points of an equation that are drawn afresh.
-    Renewal,
     /// A random field; its seed is its own, not that of the run.
     RandomField,
+    /// Points of an equation that are drawn afresh.
+    Renewal,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.
