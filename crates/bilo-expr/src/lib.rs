@@ -70,6 +70,7 @@ mod diff;
 mod display;
 mod error;
 mod eval;
+mod factor;
 mod fold;
 mod functions;
 mod graph;

@@ -443,7 +443,15 @@ fn quasilinear_residual(
             terms.push(scaled_product(graph, random, factor, leaf));
         }
     }
-    graph.sum(&terms)
+    let sum = graph.sum(&terms);
+    if random.random_bool(0.5) {
+        return sum;
+    }
+    // With a factor that depends on the network.
+    let sine = graph.unary(Unary::Sin, leaves[0]);
+    let above = graph.constant(1.5);
+    let factor = graph.add(above, sine);
+    graph.mul(factor, sum)
 }
 
 fn scaled_product(graph: &mut Graph, random: &mut Pcg64, a: Expr, b: Expr) -> Expr {

@@ -1,5 +1,6 @@
 //! Finds the leading part of a residual: the highest derivatives of a network, where they occur in one
-//! linear combination only. For u_t - D u_xx - ρ u (1-u) = 0 that is u_t - D u_xx.
+//! linear combination only. For u_t - D u_xx - ρ u (1-u) = 0 that is u_t - D u_xx. The combination may have a factor
+//! that depends on the network: with u = exp(net) it is exp(net) (net_t - D net_xx).
 
 use crate::activation::MAX_LEADING;
 use crate::plan::Plan;
@@ -16,6 +17,8 @@ pub(crate) struct Leading {
     pub(crate) symbols: Vec<Symbol>,
     /// c_k: expressions of columns and unknowns.
     coefficients: Vec<Expr>,
+    /// What the combination is multiplied by in the residual.
+    factor: Expr,
     residual: usize,
     output: usize,
 }
@@ -23,7 +26,9 @@ pub(crate) struct Leading {
 /// A highest derivative that occurs linearly, in one residual and for one output.
 struct Candidate {
     index: MultiIndex,
+    /// Its coefficient, but for a factor that depends on networks.
     coefficient: Expr,
+    factor: Expr,
     residual: usize,
     output: usize,
 }
@@ -48,14 +53,10 @@ impl Leading {
             plan.indices().iter().filter(|index| index.order() > 0 && !plan.is_below_another(index));
         let candidates: Vec<Candidate> =
             highest.filter_map(|index| candidate(graph, operator, bound, residuals, index)).collect();
-        let Some(first) = candidates.first() else { return Ok(None) };
-        let (residual, output) = (first.residual, first.output);
-        let chosen: Vec<Candidate> = candidates
-            .into_iter()
-            .filter(|candidate| (candidate.residual, candidate.output) == (residual, output))
-            .take(MAX_LEADING)
-            .collect();
-        if chosen.len() < 2 {
+        let Some(chosen) = largest_group(candidates) else { return Ok(None) };
+        let Candidate { residual, output, factor, .. } = chosen[0];
+        let in_factor = graph.leaves(&[factor]);
+        if chosen.iter().any(|candidate| in_factor.contains(&leaf(bound, output, &candidate.index))) {
             return Ok(None);
         }
         let names = bound
@@ -67,6 +68,7 @@ impl Leading {
             indices: chosen.iter().map(|candidate| candidate.index.clone()).collect(),
             symbols: names.iter().map(|name| graph.symbol(name)).collect(),
             coefficients: chosen.iter().map(|candidate| candidate.coefficient).collect(),
+            factor,
             residual,
             output,
         }))
@@ -79,6 +81,7 @@ impl Leading {
             self.indices.iter().map(|index| (leaf(bound, self.output, index), zero)).collect();
         let rest = graph.substitute(residuals[self.residual], &none);
         let leading = graph.leaf(self.symbols[self.output]);
+        let leading = graph.mul(self.factor, leading);
         residuals[self.residual] = graph.add(rest, leading);
     }
 
@@ -106,6 +109,21 @@ fn leaf(bound: &BoundNetwork, output: usize, index: &MultiIndex) -> Leaf {
     Leaf::Derivative(bound.outputs[output], padded(index, bound))
 }
 
+/// The largest set, the first of those, of candidates that go together; none of one only.
+fn largest_group(candidates: Vec<Candidate>) -> Option<Vec<Candidate>> {
+    let mut groups: Vec<Vec<Candidate>> = vec![];
+    for candidate in candidates {
+        let key = |c: &Candidate| (c.residual, c.output, c.factor);
+        match groups.iter_mut().find(|group| key(&group[0]) == key(&candidate)) {
+            Some(group) if group.len() < MAX_LEADING => group.push(candidate),
+            Some(_) => {}
+            None => groups.push(vec![candidate]),
+        }
+    }
+    let most = groups.iter().map(Vec::len).max().filter(|&most| most > 1)?;
+    groups.into_iter().find(|group| group.len() == most)
+}
+
 fn candidate(
     graph: &mut Graph,
     operator: &Operator,
@@ -123,16 +141,19 @@ fn candidate(
             if found.is_some() {
                 return None;
             }
-            found = Some(Candidate { index: index.clone(), coefficient, residual, output });
+            let of_networks = |graph: &Graph, e: Expr| {
+                graph.leaves(&[e]).iter().any(|leaf| matches!(leaf, Leaf::Derivative(..)))
+            };
+            let (factor, coefficient) = graph.split_product(coefficient, &of_networks);
+            found = Some(Candidate { index: index.clone(), coefficient, factor, residual, output });
         }
     }
     let found = found?;
     let leaves = graph.leaves(&[found.coefficient]);
-    let linear = leaves.iter().all(|leaf| matches!(leaf, Leaf::Symbol(_)));
     // The leading part of a coordinate is the coefficient of its first derivative; it stays put, so
     // that coordinates need neither tangents nor adjoints.
     let moves = |leaf: &Leaf| matches!(leaf, Leaf::Symbol(symbol) if operator.unknowns.contains(symbol));
-    (linear && (index.order() > 1 || !leaves.iter().any(moves))).then_some(found)
+    (index.order() > 1 || !leaves.iter().any(moves)).then_some(found)
 }
 
 #[cfg(test)]
@@ -194,6 +215,15 @@ mod tests {
         let indices: Vec<&[u8]> = found.iter().map(|(index, _)| index.as_slice()).collect();
         assert_eq!(indices, [[0, 0, 1], [1, 1, 0], [0, 2, 0]], "u_xx has a state as its coefficient");
         assert_eq!(leading_of(&["u_t - u_xx", "u_t + u_y"], false).map(|found| found.len()), None);
+    }
+
+    #[test]
+    fn a_factor_of_states_is_taken_out() {
+        let found = leading_of(&["(1 + u^2)*(u_t - D*u_xx) + x*u_yy*(1 + u^2) + u_x^2"], false);
+        let found = found.expect("a leading part");
+        let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["1", "-D", "x"]);
+        assert_eq!(leading_of(&["u_xx*(u_t - u_xx)"], false), None, "not linear in the highest");
     }
 
     #[test]
