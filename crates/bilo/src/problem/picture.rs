@@ -80,8 +80,8 @@ pub(super) fn read_picture(
     };
     if picture.formulas().next().is_none() {
         let error = Diagnostic::new("the picture shows nothing", reader.origin().clone());
-        let state = "add `field = \"u\"`, `contours = [{ value = \"u\", level = 0.5 }]` or a `background`";
-        return Err(error.help(state).into());
+        let help = "add `field = \"u\"`, `contours = [{ value = \"u\", level = 0.5 }]` or a `background`";
+        return Err(error.help(help).into());
     }
     Ok(picture)
 }

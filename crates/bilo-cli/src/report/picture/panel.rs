@@ -26,6 +26,8 @@ const BAR_WIDTH: f64 = 12.0;
 /// Height of a line of the legend, and length of the sample before it.
 const LEGEND_LINE: f64 = 17.0;
 const LEGEND_SAMPLE: f64 = 24.0;
+/// White around contours, which makes them readable on any background.
+const HALO: Stroke = Stroke { colour: WHITE, width: 3.6, dashed: false };
 /// Length of a tick.
 const TICK: f64 = 4.0;
 
@@ -129,8 +131,12 @@ impl Panel<'_> {
             let [width, _] = raster_size(view.area);
             canvas.image(view.area, &png::encode(width, &self.pixels(&view)));
         }
+        // Under all lines, so that none of them is covered.
         for contours in &self.contours {
-            contours.draw(canvas, &view);
+            contours.draw(canvas, &view, HALO);
+        }
+        for contours in &self.contours {
+            contours.draw(canvas, &view, contours.stroke());
         }
         self.axes(canvas, &view);
         if let Some(field) = &self.field {
@@ -225,10 +231,10 @@ impl Contours<'_> {
         Stroke { colour: self.colour, width: 1.6, dashed: self.dashed }
     }
 
-    fn draw(&self, canvas: &mut Canvas, view: &View) {
+    fn draw(&self, canvas: &mut Canvas, view: &View, stroke: Stroke) {
         for line in self.levels.iter().flat_map(|&level| contours(&self.grid, level)) {
             let points: Vec<[f64; 2]> = line.points.into_iter().map(|point| view.pixel(point)).collect();
-            canvas.polyline(&points, line.closed, self.stroke());
+            canvas.polyline(&points, line.closed, stroke);
         }
     }
 
@@ -319,8 +325,9 @@ mod tests {
         assert_eq!(count("<image "), 2, "the field and its bar");
         assert_eq!(count("<text "), count("</text>"));
         assert!(svg.contains(">a &lt; b &amp; c</text>") && svg.contains(">found &lt;&amp;&gt;</text>"));
-        // Two panels with two fields at two levels each, all closed; samples of dashed lines in both legends.
-        assert_eq!(count("Z\" fill"), 8);
+        // Two panels with two fields at two levels each, all closed and with a halo; samples of dashed lines in both
+        // legends.
+        assert_eq!(count("Z\" fill"), 2 * 8);
         assert_eq!(count("stroke-dasharray"), 4 + 2);
         assert!(svg.contains(&LINES[0].hex()) && svg.contains(&LINES[1].hex()));
         for tick in ["0", "0.5", "1", "1.5", "2"] {
