@@ -30,9 +30,9 @@ pub(crate) fn svg(drawing: &Drawing) -> String {
         field: None,
         contours: vec![],
     };
+    let opacity = if drawing.background.is_some() { OPACITY } else { 1.0 };
     let field = drawing.field.as_ref();
-    let field =
-        field.map(|field| Shade { grid: grid(&field.values), name: &bar, range: None, opacity: OPACITY });
+    let field = field.map(|field| Shade { grid: grid(&field.values), name: &bar, range: None, opacity });
     let contours: Vec<Contours<'_>> =
         drawing.lines.iter().zip(&legends).map(|(line, legend)| contours(line, legend)).collect();
     let mut panels = vec![];
