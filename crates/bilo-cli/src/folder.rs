@@ -15,6 +15,11 @@ pub(crate) const OUTCOME: &str = "outcome.json";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub(crate) const TABLE: &str = "fields.csv";
 
+/// The file of a picture.
+pub(crate) fn picture_file(name: &str) -> String {
+    format!("{name}.svg")
+}
+
 /// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
 /// of a problem is fit for a folder's.
 pub(crate) fn default_folder(problem: &str, job: &Job) -> PathBuf {
@@ -91,8 +96,9 @@ fn is_former_run(folder: &Path) -> bool {
 /// Removes what a run writes; anything else stays.
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
+    let pictures = rerun::former_pictures(folder);
     let files = [PROBLEM, HISTORY, FIELDS, OUTCOME].map(|name| folder.join(name));
-    for path in files.iter().chain(&data) {
+    for path in files.iter().chain(&data).chain(&pictures) {
         match fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Failure::file("replace", path)(error));

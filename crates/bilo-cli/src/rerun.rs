@@ -4,7 +4,7 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
-use crate::folder::PROBLEM;
+use crate::folder::{PROBLEM, picture_file};
 use crate::settings;
 use crate::statement::Statement;
 
@@ -69,8 +69,7 @@ impl Rerun {
 
 /// The data files that a former run took along: those that its problem file names, no others.
 pub(crate) fn former_data(folder: &Path) -> Vec<PathBuf> {
-    let text = fs::read_to_string(folder.join(PROBLEM)).unwrap_or_default();
-    let mut document: DocumentMut = text.parse().unwrap_or_default();
+    let mut document = former_problem(folder);
     let mut files = Vec::new();
     each_file(&mut document, |owner, name, _| {
         if name == kept_name(owner, name) {
@@ -78,6 +77,21 @@ pub(crate) fn former_data(folder: &Path) -> Vec<PathBuf> {
         }
     });
     files
+}
+
+/// The pictures that a former run drew: those that its problem file states, if it could have.
+pub(crate) fn former_pictures(folder: &Path) -> Vec<PathBuf> {
+    let document = former_problem(folder);
+    let pictures = document.get("picture").and_then(Item::as_table_like);
+    let names = pictures.into_iter().flat_map(|pictures| pictures.iter().map(|(name, _)| name));
+    let fits = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    names.filter(fits).map(|name| folder.join(picture_file(name))).collect()
+}
+
+/// The problem file of a former run; nothing if it cannot be read.
+fn former_problem(folder: &Path) -> DocumentMut {
+    let text = fs::read_to_string(folder.join(PROBLEM)).unwrap_or_default();
+    text.parse().unwrap_or_default()
 }
 
 /// Writes the command line's settings into the file.

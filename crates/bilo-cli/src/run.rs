@@ -2,14 +2,14 @@
 
 use crate::args::RunTask;
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, OUTCOME, RunFolder};
+use crate::folder::{self, FIELDS, OUTCOME, RunFolder, picture_file};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::report::{History, json, memory, npz, table};
+use crate::report::{History, drawing, json, memory, npz, table};
 use crate::rerun::Rerun;
 use bilo::observer::{Control, Event, Observer, Phase};
-use bilo::outcome::{Fields, Stop};
+use bilo::outcome::{Outcome, Stop};
 use std::fs;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let recorded = history.finish();
     let peak_memory = memory::peak_bytes();
     let json = json::render(&outcome, peak_memory);
-    let saved = folder.open().and_then(|out| save(&json, &outcome.fields, out));
+    let saved = folder.open().and_then(|out| save(&json, &outcome, out));
     // What was found is told even where it could not be kept.
     let table = || table::render(&outcome, reached.0, peak_memory, folder.path());
     output::say(&if task.json { json } else { table() })?;
@@ -65,10 +65,15 @@ impl Observer for Reached {
     }
 }
 
-fn save(json: &str, fields: &Fields, out: &Path) -> Result<(), Failure> {
+fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     let (outcome_file, fields_file) = (out.join(OUTCOME), out.join(FIELDS));
     fs::write(&outcome_file, json).map_err(Failure::file("write", &outcome_file))?;
-    npz::write(fields, &fields_file).map_err(Failure::file("write", &fields_file))
+    npz::write(&outcome.fields, &fields_file).map_err(Failure::file("write", &fields_file))?;
+    for picture in &outcome.drawings {
+        let file = out.join(picture_file(&picture.name));
+        fs::write(&file, drawing::svg(picture)).map_err(Failure::file("write", &file))?;
+    }
+    Ok(())
 }
 
 const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \

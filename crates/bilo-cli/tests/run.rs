@@ -5,6 +5,9 @@ mod common;
 use common::{DECAY, Place};
 use serde_json::Value;
 
+/// A heat equation in two dimensions and time, with a picture whose contour is a circle of radius 0.7 around the origin.
+const DISC: &str = include_str!("../../bilo/tests/data/disc.toml");
+
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
 }
@@ -362,4 +365,65 @@ fn a_function_of_a_state_is_reported_over_its_values() {
     let mut shape = |name: &str| fields.array(name).unwrap().expect("an array").shape;
     assert_eq!(["u", "k", "k_truth"].map(&mut shape), [[101], [101], [101]]);
     assert_eq!(shape("u_classical"), [101, 101]);
+}
+
+/// The numbers of a text, in order.
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '-').filter_map(|n| n.parse().ok()).collect()
+}
+
+/// Lengths are equal along both axes, and y is the longer one: 3 units are the height of the frame.
+#[test]
+fn the_contour_is_a_circle_in_a_file_that_is_listed() {
+    let place = Place::new();
+    place.write("disc.toml", DISC);
+    let said = place.bilo("run disc.toml --quiet --method adjoint --out out").succeeds();
+    assert!(said.stdout.contains("problem.toml, front.svg\n"), "{}", said.stdout);
+    let svg = place.read("out/front.svg");
+    for text in ["u_x at t = 0.5, classical solution", "contours at t = 0.5", "front &lt;&amp;&gt;: data"] {
+        assert!(svg.contains(&format!(">{text}</text>")), "{text}");
+    }
+    assert!(svg.contains(": classical solution</text>") && !svg.contains(": network</text>"));
+    // Those of the field, of its bar and of the contours.
+    let frames: Vec<&str> = svg.lines().filter(|line| line.starts_with("<rect x=")).collect();
+    let [left, top, _, height] = numbers(frames[2])[..4] else { panic!("{frames:?}") };
+    let (unit, middle) = (height / 3.0, [left + height / 3.0, top + height * 2.0 / 3.0]);
+    let circle = svg.lines().find(|line| line.contains("stroke-dasharray")).expect("a broken line");
+    let points = numbers(circle.split('"').nth(1).expect("its points"));
+    assert!(points.len() > 200, "{circle}");
+    for point in points.chunks_exact(2) {
+        let radius = (point[0] - middle[0]).hypot(point[1] - middle[1]) / unit;
+        // Nodes are 3/160 apart, and pixels are written to hundredths.
+        assert!((radius - 0.7).abs() < 3e-4, "{radius}");
+    }
+}
+
+#[test]
+fn a_run_of_both_levels_draws_both_solutions() {
+    let place = Place::new();
+    place.write("disc.toml", DISC);
+    place.bilo("run disc.toml --quiet --out out").succeeds();
+    let svg = place.read("out/front.svg");
+    for text in [
+        ": data</text>",
+        ": network</text>",
+        ": classical solution</text>",
+        ">u_x at t = 0.5, network</text>",
+    ] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+}
+
+#[test]
+fn pictures_of_a_former_run_go_with_it() {
+    let place = Place::new();
+    place.write("disc.toml", &DISC.replace("[picture.front]", "[picture.old-front]"));
+    place.bilo("run disc.toml --quiet --method adjoint --out out").succeeds();
+    place.write("out/mine.svg", "mine");
+    assert!(place.join("out/old-front.svg").exists());
+    place.write("disc.toml", DISC);
+    place.bilo("run disc.toml --quiet --method adjoint --out out").succeeds();
+    assert!(place.join("out/front.svg").exists() && place.join("out/mine.svg").exists());
+    assert!(!place.join("out/old-front.svg").exists());
 }

@@ -11,6 +11,7 @@
 //! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
 //! 7. [`audit`], [`optimum`], [`uncertainty`]: whether the operator's gradient is the exact one, which
 //!    unknowns are best for the data under the exact PDE ([`misfit`]), and how well the data determine them.
+//! 8. [`picture`]: what the pictures of the problem show of the result.
 //!
 //! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training, and
 //! [`forward`] solves the PDE alone at stated values of the unknowns.
@@ -54,6 +55,7 @@ pub mod observer;
 pub mod operator;
 pub mod optimum;
 pub mod outcome;
+pub mod picture;
 pub mod problem;
 mod process;
 mod seeds;

@@ -1,6 +1,7 @@
 //! What a run returns. Later versions add fields and never rename these.
 
 use crate::audit::Audit;
+use crate::picture::Drawing;
 use crate::problem::{GradientMode, Problem, Unknown};
 use crate::uncertainty::Noise;
 
@@ -234,6 +235,8 @@ pub struct Outcome {
     pub seconds: Seconds,
     /// Solutions on a grid.
     pub fields: Fields,
+    /// What the problem's pictures show.
+    pub drawings: Vec<Drawing>,
     /// What the classical solver said if it could not re-solve at the estimate.
     pub classical_failure: Option<String>,
 }

@@ -64,6 +64,7 @@ pub(crate) fn outcome() -> Outcome {
                 values: vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1],
             }],
         },
+        drawings: vec![],
         classical_failure: None,
     }
 }

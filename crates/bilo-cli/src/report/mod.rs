@@ -1,14 +1,14 @@
 //! What a run leaves behind: files and a closing table.
 
 pub(crate) mod csv;
+pub(crate) mod drawing;
 pub(crate) mod forward;
 mod history;
 pub(crate) mod json;
 pub(crate) mod memory;
 pub(crate) mod npz;
 pub(crate) mod number;
-#[cfg_attr(not(test), expect(dead_code, reason = "no report draws yet"))]
-pub(crate) mod picture;
+mod picture;
 pub(crate) mod table;
 
 pub(crate) use history::History;

@@ -1,7 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
-use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM};
+use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{FunctionOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
@@ -35,7 +35,9 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
     }
     let _ = writeln!(text, "Stopped: {}.", stop(&outcome.stop, phase));
     let _ = writeln!(text, "{}", effort(outcome, peak_memory));
-    let _ = writeln!(text, "Files in {}: {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}", out.display());
+    let pictures: String =
+        outcome.drawings.iter().map(|drawing| format!(", {}", picture_file(&drawing.name))).collect();
+    let _ = writeln!(text, "Files in {}: {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}{pictures}", out.display());
     text
 }
 

@@ -10,6 +10,7 @@ use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::optimum::{self, Iterate, Optimum};
 use crate::outcome::{Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use crate::picture::{self, Solutions};
 use crate::problem::{GradientMode, Problem};
 use crate::theta::Theta;
 use crate::twin::{Twin, WithSlopes};
@@ -59,6 +60,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
             per_step: seconds / steps as f64,
         },
         fields: classical_fields(problem, &visit.solution)?,
+        drawings: vec![],
         classical_failure: None,
     };
     for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
@@ -71,6 +73,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     if let Some(observed) = observed {
         error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
     }
+    let solutions = Solutions { network: None, classical: Some(&visit.solution), tables: &tables };
+    picture::draw(problem, solutions, &mut outcome);
     if outcome.stop == Stop::Converged {
         outcome.unknowns.iter_mut().for_each(|unknown| unknown.data_optimal = Some(unknown.estimate));
     }

@@ -10,6 +10,7 @@ use crate::misfit::DataLoss;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
 use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
+use crate::picture::{self, Networks, Solutions};
 use crate::problem::{GradientMode, Problem, Table, sample};
 use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
@@ -92,6 +93,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
             per_step: trained.seconds / train_steps.max(1) as f64,
         },
         fields: verdict.fields,
+        drawings: vec![],
         classical_failure: verdict.classical_failure,
     };
     match at_guess {
@@ -115,6 +117,10 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
         score::compare_range(&mut outcome, problem, function);
     }
+    let network = Networks { operator: &mut operator, device: device.as_mut(), point: &point };
+    let classical = visit.as_ref().ok().map(|visit| &visit.solution);
+    let solutions = Solutions { network: Some(network), classical, tables: &tables };
+    picture::draw(problem, solutions, &mut outcome);
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = began.elapsed().as_secs_f64();
     Ok(outcome)

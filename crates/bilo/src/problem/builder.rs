@@ -111,6 +111,7 @@ impl Problem {
                 states: Vec::new(),
                 equations: Vec::new(),
                 observations: Vec::new(),
+                pictures: Vec::new(),
                 network,
                 training,
                 classical: Classical::over(&[]),

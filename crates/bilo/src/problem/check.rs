@@ -117,7 +117,9 @@ impl Check<'_> {
             if let Some(fault) = self.name_fault(kind, name) {
                 return Err(self.error_at_name(&path, fault).into());
             }
-            if let Some(first) = taken.insert(name, kind) {
+            // Nothing refers to pictures: one of `u` may have that name.
+            let first = if kind == "picture" { None } else { taken.insert(name, kind) };
+            if let Some(first) = first {
                 let (kind, first) = (singular(kind), singular(first));
                 let message = format!("the name `{name}` of this {kind} is taken by a {first}");
                 let help = "names are unique in the whole problem";
@@ -145,13 +147,14 @@ impl Check<'_> {
         names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
         names.extend(p.equations.iter().map(|e| ("equation", e.name.as_str())));
         names.extend(p.observations.iter().map(|o| ("observation", o.name.as_str())));
+        names.extend(p.pictures.iter().map(|p| ("picture", p.name.as_str())));
         names
     }
 
-    /// Why a name cannot be used, if it cannot. Equations and observations are not named in
-    /// expressions, so their names are freer.
+    /// Why a name cannot be used, if it cannot. Equations, observations and pictures are not
+    /// named in expressions, so their names are freer.
     fn name_fault(&self, kind: &str, name: &str) -> Option<String> {
-        let in_expressions = !matches!(kind, "equation" | "observation");
+        let in_expressions = !matches!(kind, "equation" | "observation" | "picture");
         let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && !in_expressions);
         if !start || !name.chars().all(fits) {
@@ -401,6 +404,7 @@ impl Check<'_> {
         problem.equations.iter().try_for_each(|e| names.lower(e.of_networks()).map(drop))?;
         let values =
             problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<Vec<_>>>()?;
+        problem.pictures.iter().try_for_each(|picture| picture.check_formulas(problem, &mut names))?;
         for (state, function) in problem.states.iter().zip(states) {
             self.demand(
                 depends_on(&names.graph, &residuals, function),

@@ -52,7 +52,7 @@ impl GridValues {
     }
 
     /// From rows in any order that have each node of a grid once.
-    pub(super) fn from_table(coordinates: &[Coordinate], table: &Table) -> Result<Self, String> {
+    pub(crate) fn from_table(coordinates: &[Coordinate], table: &Table) -> Result<Self, String> {
         let nodes: Vec<Vec<f64>> = table.coordinates.iter().map(|column| distinct(column)).collect();
         let count = nodes.iter().fold(1usize, |count, nodes| count.saturating_mul(nodes.len()));
         let rows = table.values.len();
@@ -79,6 +79,16 @@ impl GridValues {
     pub(crate) fn lengths(&self) -> String {
         let lengths: Vec<String> = self.axes.iter().map(|axis| axis.nodes.len().to_string()).collect();
         lengths.join(" x ")
+    }
+
+    /// The nodes along a coordinate, ascending.
+    pub(crate) fn nodes(&self, coordinate: usize) -> &[f64] {
+        &self.axes[coordinate].nodes
+    }
+
+    /// The values at the nodes, in row-major order of the coordinates.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// The function at points, given by one column per coordinate.

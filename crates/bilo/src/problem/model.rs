@@ -4,6 +4,7 @@
 use super::given::GivenField;
 use super::known::KnownFunction;
 use super::likelihood::Likelihood;
+use super::picture::Picture;
 use crate::diagnostic::Origin;
 use bilo_expr::Ast;
 use bilo_jet::{Activation, Precision};
@@ -33,6 +34,8 @@ pub struct Problem {
     pub equations: Vec<Equation>,
     /// The data.
     pub observations: Vec<Observation>,
+    /// What is drawn of the result.
+    pub pictures: Vec<Picture>,
     /// The network behind the local operator.
     pub network: NetworkChoice,
     /// How to train it.

@@ -11,6 +11,7 @@ use super::model::{
     Transform, Unknown, UnknownFunction,
 };
 use super::names::NET;
+use super::picture::read_picture;
 use super::points_spec::Ground;
 use super::read_given::read_given;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
@@ -30,6 +31,7 @@ const TOP_KEYS: &[&str] = &[
     "state",
     "equation",
     "observation",
+    "picture",
     "network",
     "train",
     "classical",
@@ -67,6 +69,8 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
     };
     let equations = read_each(&tree, "equation", |path, entry| room.equation(path, entry))?;
     let observations = read_each(&tree, "observation", |path, entry| room.observation(path, entry))?;
+    let pictures =
+        read_each(&tree, "picture", |path, entry| read_picture(path, entry, room.ground(), &observations))?;
     let problem = Problem {
         name,
         about,
@@ -79,6 +83,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         states,
         equations,
         observations,
+        pictures,
         network,
         training,
         classical,

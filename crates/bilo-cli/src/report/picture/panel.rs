@@ -26,15 +26,19 @@ const BAR_WIDTH: f64 = 12.0;
 /// Height of a line of the legend, and length of the sample before it.
 const LEGEND_LINE: f64 = 17.0;
 const LEGEND_SAMPLE: f64 = 24.0;
+/// White around contours, which makes them readable on any background.
+const HALO: Stroke = Stroke { colour: WHITE, width: 3.6, dashed: false };
 /// Length of a tick.
 const TICK: f64 = 4.0;
 
-/// A picture of fields over a rectangle. Lengths along both axes are equal.
+/// A picture of fields over a rectangle.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel<'a> {
     pub(crate) title: &'a str,
     /// Names of the axes.
     pub(crate) names: [&'a str; 2],
+    /// Whether lengths along both axes are equal; else the rectangle is a square.
+    pub(crate) to_scale: bool,
     /// In grey, from black at its least to white at its largest value; white where it has a hole.
     pub(crate) background: Option<Grid<'a>>,
     /// In colours over it; nothing where it has a hole.
@@ -109,7 +113,7 @@ impl Panel<'_> {
     /// Where the fields are drawn, and what of them, if the panel begins at `left`.
     fn view(&self, left: f64) -> View {
         let [x, y] = self.ends();
-        let lengths = [x.1 - x.0, y.1 - y.0];
+        let lengths = if self.to_scale { [x.1 - x.0, y.1 - y.0] } else { [1.0; 2] };
         let scale = LONGER_SIDE / lengths[0].max(lengths[1]);
         let [width, height] = lengths.map(|length| scale * length);
         View { area: Rectangle { left: left + LEFT, top: ABOVE, width, height }, x, y }
@@ -127,8 +131,12 @@ impl Panel<'_> {
             let [width, _] = raster_size(view.area);
             canvas.image(view.area, &png::encode(width, &self.pixels(&view)));
         }
+        // Under all lines, so that none of them is covered.
         for contours in &self.contours {
-            contours.draw(canvas, &view);
+            contours.draw(canvas, &view, HALO);
+        }
+        for contours in &self.contours {
+            contours.draw(canvas, &view, contours.stroke());
         }
         self.axes(canvas, &view);
         if let Some(field) = &self.field {
@@ -223,10 +231,10 @@ impl Contours<'_> {
         Stroke { colour: self.colour, width: 1.6, dashed: self.dashed }
     }
 
-    fn draw(&self, canvas: &mut Canvas, view: &View) {
+    fn draw(&self, canvas: &mut Canvas, view: &View, stroke: Stroke) {
         for line in self.levels.iter().flat_map(|&level| contours(&self.grid, level)) {
             let points: Vec<[f64; 2]> = line.points.into_iter().map(|point| view.pixel(point)).collect();
-            canvas.polyline(&points, line.closed, self.stroke());
+            canvas.polyline(&points, line.closed, stroke);
         }
     }
 
@@ -286,12 +294,19 @@ mod tests {
             dashed,
         };
         let all = vec![contours("segmented", &bell, 0, false), contours("found <&>", &skewed, 1, true)];
-        let names = ["x", "y"];
+        let (names, to_scale) = (["x", "y"], true);
         let field = Shade { grid: grid(&seen), name: "u", range: Some((0.0, 1.0)), opacity: 0.6 };
         let background = Some(grid(&tissue));
         row(&[
-            Panel { title: "a < b & c", names, background, field: Some(field), contours: all.clone() },
-            Panel { title: "contours", names, background: None, field: None, contours: all },
+            Panel {
+                title: "a < b & c",
+                names,
+                to_scale,
+                background,
+                field: Some(field),
+                contours: all.clone(),
+            },
+            Panel { title: "contours", names, to_scale, background: None, field: None, contours: all },
         ])
     }
 
@@ -310,8 +325,9 @@ mod tests {
         assert_eq!(count("<image "), 2, "the field and its bar");
         assert_eq!(count("<text "), count("</text>"));
         assert!(svg.contains(">a &lt; b &amp; c</text>") && svg.contains(">found &lt;&amp;&gt;</text>"));
-        // Two panels with two fields at two levels each, all closed; samples of dashed lines in both legends.
-        assert_eq!(count("Z\" fill"), 8);
+        // Two panels with two fields at two levels each, all closed and with a halo; samples of dashed lines in both
+        // legends.
+        assert_eq!(count("Z\" fill"), 2 * 8);
         assert_eq!(count("stroke-dasharray"), 4 + 2);
         assert!(svg.contains(&LINES[0].hex()) && svg.contains(&LINES[1].hex()));
         for tick in ["0", "0.5", "1", "1.5", "2"] {
@@ -344,7 +360,14 @@ mod tests {
         let shade =
             Shade { grid: Grid::new(&x, &y, &hole), name: "u", range: Some((2.0, 3.0)), opacity: 0.5 };
         let background = Some(Grid::new(&x, &y, &rising));
-        let panel = Panel { title: "", names: [""; 2], background, field: Some(shade), contours: vec![] };
+        let panel = Panel {
+            title: "",
+            names: [""; 2],
+            to_scale: true,
+            background,
+            field: Some(shade),
+            contours: vec![],
+        };
         let view = panel.view(0.0);
         let [width, height] = raster_size(view.area);
         assert_eq!([width, height], [320, 640]);
@@ -363,8 +386,14 @@ mod tests {
             let all = [value; 4];
             let grid = Grid::new(&axis, &axis, &all);
             let field = Some(Shade { grid, name: "u", range: None, opacity: 1.0 });
-            let svg =
-                row(&[Panel { title: "", names: [""; 2], background: Some(grid), field, contours: vec![] }]);
+            let svg = row(&[Panel {
+                title: "",
+                names: [""; 2],
+                to_scale: true,
+                background: Some(grid),
+                field,
+                contours: vec![],
+            }]);
             assert_eq!(svg.contains(">7.5</text>"), value == 7.5);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
