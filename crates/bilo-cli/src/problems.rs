@@ -48,6 +48,9 @@ pub(crate) const SHIPPED: &[Shipped] = shipped![
     "darcy",
     "darcy-2",
     "conductivity",
+    "point-process",
+    "point-process-10",
+    "point-process-position",
     "glioblastoma" with "mni152/wm.nii.gz" "mni152/gm.nii.gz" "mni152/NOTICE.md",
 ];
 

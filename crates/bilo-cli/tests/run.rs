@@ -78,7 +78,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     let (estimate, error) = (k["estimate"].as_f64().unwrap(), k["relative_error"].as_f64().unwrap());
     // Both are printed to the last digit, so only the rounding of this very expression is left.
     assert!((error - (estimate - 2.0).abs() / 2.0).abs() < 1e-15);
-    assert_eq!(keys(&outcome["states"]["u"]), ["relative_l2_vs_classical"]);
+    assert_eq!(keys(&outcome["states"]["u"]), ["relative_l2_vs_classical", "relative_l2_at_end"]);
     assert_eq!(outcome["steps"], serde_json::json!({ "pretrain": 20, "train": 30 }));
     assert!(outcome["classical_failure"].is_null() && outcome["diverged"].is_null());
     assert_eq!(keys(&outcome["seconds"]), ["total", "pretrain", "train", "per_step"]);

@@ -3,7 +3,7 @@
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::given::refuse_in_inputs;
-use super::input::InputValues;
+use super::input::{InputValues, refuse_functions};
 use super::likelihood::{Likelihood, Quadrature};
 use super::model::{
     Classical, Data, Levels, NetworkChoice, Observation, Problem, Table, Transform, Unknown, WeightOptimiser,
@@ -25,6 +25,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.presence()?;
     check.names()?;
     check.coordinates()?;
+    refuse_functions(problem)?;
     refuse_in_inputs(problem)?;
     InputValues::new(problem)?;
     for unknown in &problem.unknowns {

@@ -221,7 +221,7 @@ pub(super) fn refuse_in_inputs(problem: &Problem) -> Result<()> {
         });
         if let Some(field) = field {
             let message = format!("the input `{}` uses the given field `{}`", input.name, field.name);
-            let help = "an input is an expression of coordinates and constants only";
+            let help = "an input is an expression of coordinates, constants and unknown numbers";
             return Err(Diagnostic::new(message, input.value.origin.clone()).help(help).into());
         }
     }

@@ -23,9 +23,8 @@ pub(crate) struct InputValues {
 }
 
 impl InputValues {
-    /// Fails if a value is not one of coordinates, constants and scalar unknowns.
+    /// Fails if a value has no meaning.
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        problem.inputs.iter().try_for_each(|input| refuse_functions(problem, input))?;
         let mut names = Names::new(problem)?;
         let given: Vec<Leaf> = names.coordinates.iter().chain(&names.eta).map(|&s| Leaf::Symbol(s)).collect();
         let mut tapes = vec![];
@@ -50,8 +49,12 @@ impl InputValues {
     }
 }
 
-/// Networks see unknown functions as inputs of their own.
-fn refuse_functions(problem: &Problem, input: &Input) -> Result<()> {
+/// Networks see unknown functions as inputs of their own: says so where an input uses one.
+pub(super) fn refuse_functions(problem: &Problem) -> Result<()> {
+    problem.inputs.iter().try_for_each(|input| refuse_function(problem, input))
+}
+
+fn refuse_function(problem: &Problem, input: &Input) -> Result<()> {
     let functions = &problem.functions;
     let is_function = |(name, _): &(&str, _)| functions.iter().any(|function| function.name == *name);
     match input.value.ast.names().into_iter().find(is_function) {
