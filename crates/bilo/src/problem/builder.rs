@@ -6,9 +6,10 @@ use super::function::FunctionSpec;
 use super::given::GivenSpec;
 use super::likelihood::Likelihood;
 use super::model::{
-    Classical, Constant, Coordinate, Data, Equation, Formula, GradientMode, Input, NetworkChoice,
-    Observation, Problem, Recipe, State, Table, Training, Transform, Unknown,
+    Classical, Constant, Coordinate, Equation, Formula, GradientMode, Input, NetworkChoice, Problem, Recipe,
+    State, Training, Transform, Unknown,
 };
+use super::observation::{Data, Observation, Table};
 use super::points_spec::{Ground, PointsSpec};
 use super::tree::Places;
 use crate::diagnostic::{Origin, Result};

@@ -4,15 +4,12 @@ use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
 use super::given::refuse_in_inputs;
 use super::input::{InputValues, refuse_functions};
-use super::likelihood::{Likelihood, Quadrature};
-use super::model::{
-    Classical, Data, Levels, NetworkChoice, Observation, Problem, Table, Transform, Unknown, WeightOptimiser,
-};
+use super::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
 use super::names::{NET, Names};
+use super::observation::Table;
 use super::points_spec::check_columns;
 use super::tree::Places;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::likelihood::Sites;
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 
@@ -233,83 +230,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn observation(&self, observation: &Observation) -> Result<()> {
-        let path = format!("observation.{}", observation.name);
-        self.not_negative(&format!("{path}.weight"), observation.weight)?;
-        self.likelihood(observation, &format!("{path}.likelihood"))?;
-        let synthetic = format!("{path}.data.synthetic");
-        match &observation.data {
-            Data::Table(table) => {
-                self.table(&path, table)?;
-                let fault = observation.data_fault(table);
-                fault.map_or(Ok(()), |fault| Err(self.error(&format!("{path}.data"), fault).into()))
-            }
-            Data::Drawn => self.truths(&synthetic, "synthetic data need"),
-            Data::Synthetic { points, noise, made } => {
-                self.stays(&synthetic, points)?;
-                self.not_negative(&format!("{synthetic}.noise"), *noise)?;
-                if let Some((sd, length)) = made.as_ref().and_then(|made| made.field) {
-                    self.not_negative(&format!("{synthetic}.field.sd"), sd)?;
-                    self.positive(&format!("{synthetic}.field.length"), length)?;
-                }
-                self.truths(&synthetic, "synthetic data need")
-            }
-        }
-    }
-
-    fn likelihood(&self, observation: &Observation, path: &str) -> Result<()> {
-        let drawn = observation.data == Data::Drawn;
-        let positive = |key: &str, value: f64| self.positive(&format!("{path}.{key}"), value);
-        let noise = observation.stated_noise();
-        let needs_sigma = |sigma: Option<f64>| {
-            let of_table = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
-            sigma.map_or(Ok(()), |sigma| positive("sigma", sigma))?;
-            self.demand(of_table || sigma.or(noise).is_some(), path, || {
-                "a robust likelihood needs the size of usual errors: a column `sigma`, or `sigma` here"
-                    .to_owned()
-            })
-        };
-        match &observation.likelihood {
-            Likelihood::Huber { threshold, sigma } => {
-                positive("threshold", *threshold)?;
-                needs_sigma(*sigma)
-            }
-            Likelihood::Student { freedom, sigma } => {
-                positive("freedom", *freedom)?;
-                needs_sigma(*sigma)
-            }
-            Likelihood::PoissonProcess { snapshots, quadrature } => {
-                positive("snapshots", *snapshots)?;
-                for (number, nodes) in &quadrature.nodes {
-                    let name = &self.problem.coordinates[*number].name;
-                    self.count(&format!("{path}.quadrature.grid.{name}"), *nodes, 2, 1_000_000)?;
-                }
-                self.places(quadrature)
-            }
-            Likelihood::Custom(density) => {
-                Sites::new(self.problem, observation, &Table::one_datum(self.problem), &[])?.judge(&[0.5])?;
-                let used = density.ast.names().iter().any(|(name, _)| *name == "value");
-                self.demand(used, path, || "the expression does not depend on `value`".to_owned())
-            }
-            Likelihood::Bernoulli if noise.is_some() => {
-                let message =
-                    "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
-                Err(self.error(path, message.to_owned()).into())
-            }
-            Likelihood::Gaussian | Likelihood::RelativeL2 | Likelihood::Bernoulli => {
-                self.demand(!drawn, path, || "particles have the likelihood `poisson-process`".to_owned())
-            }
-        }
-    }
-
-    /// Breaks of an integral are expressions of constants and unknowns.
-    fn places(&self, quadrature: &Quadrature) -> Result<()> {
-        let guess = self.problem.unknowns.iter().map(|unknown| unknown.guess).collect::<Vec<_>>();
-        quadrature.nodes(self.problem, &guess).map(drop)
-    }
-
     /// What is said at a path needs the truth of every unknown.
-    fn truths(&self, path: &str, what: &str) -> Result<()> {
+    pub(super) fn truths(&self, path: &str, what: &str) -> Result<()> {
         let numbers = self.problem.unknowns.iter().filter(|u| u.truth.is_none()).map(|u| &u.name);
         let functions = self.problem.functions.iter().filter(|f| f.truth.is_none()).map(|f| &f.name);
         match numbers.chain(functions).next() {
@@ -322,7 +244,7 @@ impl Check<'_> {
         }
     }
 
-    fn table(&self, path: &str, table: &Table) -> Result<()> {
+    pub(super) fn table(&self, path: &str, table: &Table) -> Result<()> {
         let why = table_fault(table, self.problem);
         why.map_or(Ok(()), |why| Err(self.error(&format!("{path}.data"), why).into()))
     }
@@ -406,6 +328,9 @@ impl Check<'_> {
         let values =
             problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<Vec<_>>>()?;
         problem.pictures.iter().try_for_each(|picture| picture.check_formulas(problem, &mut names))?;
+        for (number, &residual) in residuals.iter().enumerate() {
+            self.given_at_fixed_points(&names, number, residual)?;
+        }
         for (state, function) in problem.states.iter().zip(states) {
             self.demand(
                 depends_on(&names.graph, &residuals, function),
@@ -472,14 +397,6 @@ fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
     let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
     let mut rests = variables.iter().filter_map(rest);
     rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))
-}
-
-impl Table {
-    /// One value in the middle of the domain, for trying a formula.
-    fn one_datum(problem: &Problem) -> Table {
-        let coordinates = problem.coordinates.iter().map(|c| vec![0.5 * (c.lo + c.hi)]).collect();
-        Table { coordinates, values: vec![0.25], sigma: None }
-    }
 }
 
 fn table_fault(table: &Table, problem: &Problem) -> Option<String> {

@@ -1,10 +1,12 @@
 //! What must hold of the points of equations and data.
 
 use super::check::Check;
-use super::model::{Data, Equation, Layout, Points};
+use super::model::{Equation, Layout, Points};
 use super::names::Names;
+use super::observation::Data;
 use super::points::place_at;
 use crate::diagnostic::Result;
+use bilo_expr::{Expr, Leaf};
 
 impl Check<'_> {
     /// Data are where they were taken.
@@ -30,6 +32,18 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Given fields are looked up at points that stay.
+    pub(super) fn given_at_fixed_points(&self, names: &Names, number: usize, residual: Expr) -> Result<()> {
+        let equation = &self.problem.equations[number];
+        let field = names.graph.leaves(&[residual]).into_iter().find_map(|leaf| match leaf {
+            Leaf::Derivative(function, _) => names.given_field(function).map(|field| field.name.clone()),
+            Leaf::Symbol(_) => None,
+        });
+        let Some(field) = field.filter(|_| !equation.points.moving.is_empty()) else { return Ok(()) };
+        let message = format!("points that follow an unknown have no values of the given field `{field}`");
+        Err(self.error(&format!("equation.{}.residual", equation.name), message).into())
     }
 
     /// Every `where` has a meaning and leaves points.

@@ -2,7 +2,8 @@
 
 use super::csv::Csv;
 use super::folder::Folder;
-use super::model::{Coordinate, Table};
+use super::model::Coordinate;
+use super::observation::Table;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
 use crate::npy::{Archive, Array};
 use bilo_jet::PointSource;

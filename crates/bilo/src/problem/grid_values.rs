@@ -1,6 +1,7 @@
 //! Functions given by values on a tensor grid of any spacing.
 
-use super::model::{Coordinate, Table};
+use super::model::Coordinate;
+use super::observation::Table;
 use crate::function::corners;
 
 /// Values at the nodes of a tensor grid; between nodes the function is linear in each coordinate. Beyond the

@@ -1,7 +1,8 @@
 //! Pictures of a result over two coordinates: read from `[picture.NAME]`.
 
-use super::model::{Coordinate, Formula, Observation, Problem};
+use super::model::{Coordinate, Formula, Problem};
 use super::names::Names;
+use super::observation::Observation;
 use super::points::place_at;
 use super::points_spec::Ground;
 use super::read_points::read_held;

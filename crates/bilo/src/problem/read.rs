@@ -7,10 +7,11 @@ use super::function::{is_function, read_function};
 use super::input::read_input;
 use super::likelihood::{Likelihood, read_likelihood};
 use super::model::{
-    Constant, Coordinate, Data, Equation, Formula, GradientMode, Made, Observation, Problem, Recipe, State,
-    Transform, Unknown, UnknownFunction,
+    Constant, Coordinate, Equation, Formula, GradientMode, Problem, Recipe, State, Transform, Unknown,
+    UnknownFunction,
 };
 use super::names::NET;
+use super::observation::{Data, Made, Observation};
 use super::picture::read_picture;
 use super::points_spec::Ground;
 use super::read_given::read_given;
