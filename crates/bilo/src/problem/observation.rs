@@ -36,8 +36,8 @@ pub enum Data {
     Table(Table),
 }
 
-/// What synthetic data are made of, in place of the observed quantity: a segmentation with a sharp and
-/// perturbed contour, say, where the model has a soft one.
+/// What synthetic data are made of, in place of the observed quantity: a segmentation with a contour that
+/// was drawn beside the true one, say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// An expression like the observed one; `field` is a Gaussian random field over the space coordinates.
