@@ -1,16 +1,19 @@
 //! Extra inputs of networks, and equations at a place inside the domain: a point source,
 //! u_xx + lambda delta(x - z) - mu u = 0 with u = 0 at both ends, whose exact solution is known.
 
+#[path = "common/source.rs"]
+mod source;
+
 use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, DataSpec, FunctionSpec, Names, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
+    Coordinate, DataSpec, FunctionSpec, Names, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
 };
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use bilo_expr::{Expr, Graph, Input, Leaf, MultiIndex, Scratch, Tape};
-use std::path::Path;
+use source::{exact, read, try_read};
 
 const SOURCE: &str = r#"
 name = "point-source"
@@ -49,20 +52,6 @@ value = "u"
 data  = { synthetic = { grid = { x = 21 } } }
 "#;
 
-fn try_read(text: &str, set: &[&str]) -> bilo::Result<Problem> {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("source.toml", text, Path::new("."), &Overrides { recipe: None, set })
-}
-
-fn read(text: &str, set: &[&str]) -> Problem {
-    try_read(text, set).expect("a valid problem")
-}
-
-fn exact(x: f64, [lambda, mu, z]: [f64; 3]) -> f64 {
-    let s = f64::sqrt(mu);
-    lambda / s * (s * x.min(z)).sinh() * (s * (1.0 - x.max(z))).sinh() / s.sinh()
-}
-
 fn truth(problem: &Problem) -> Vec<f64> {
     problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.truth.expect("a truth"))).collect()
 }
@@ -70,7 +59,7 @@ fn truth(problem: &Problem) -> Vec<f64> {
 /// Data of the exact solution at (500, 2.5), on 21 points.
 fn with_exact_data(mut problem: Problem) -> Problem {
     let x: Vec<f64> = (0..=20).map(|i| f64::from(i) / 20.0).collect();
-    let values = x.iter().map(|&x| exact(x, [500.0, 2.5, 0.5])).collect();
+    let values = x.iter().map(|&x| exact(x, [0.5, 500.0, 2.5])).collect();
     problem.observations[0].data =
         bilo::problem::Data::Table(Table { coordinates: vec![x], values, sigma: None });
     problem
@@ -180,13 +169,13 @@ fn the_twin_of_a_point_source_is_of_second_order() {
             let twin = Twin::new(&problem).expect("a twin");
             let solution = twin.solve(&truth(&problem)).expect("linear");
             let found = solution.state(0, std::slice::from_ref(&x));
-            let error = |(u, &x): (f64, &f64)| (u - exact(x, [500.0, 2.5, z])).abs();
+            let error = |(u, &x): (f64, &f64)| (u - exact(x, [z, 500.0, 2.5])).abs();
             found.into_iter().zip(&x).map(error).fold(0.0, f64::max)
         });
         assert_second_order(&format!("z = {z}"), errors);
         // About h² of the largest value.
         let h = 1.0 / 160.0;
-        assert!(errors[2] < 2.0 * h * h * exact(z, [500.0, 2.5, z]), "{errors:?}");
+        assert!(errors[2] < 2.0 * h * h * exact(z, [z, 500.0, 2.5]), "{errors:?}");
     }
 }
 
@@ -350,7 +339,7 @@ fn networks_with_an_input_learn_the_equation_and_the_jump() {
     let mut residuals = Residuals::default();
     let job = Job { seed: 1, threads: Some(1), method: Method::Bilo };
     let outcome = run(&read(&at_truth, &set), &job, &mut residuals).expect("it runs");
-    let square = |i: i32| (2.5 * exact(f64::from(i) / 30.0, [500.0, 2.5, 0.4])).powi(2);
+    let square = |i: i32| (2.5 * exact(f64::from(i) / 30.0, [0.4, 500.0, 2.5])).powi(2);
     let sizes = [(0..=30).map(square).sum::<f64>() / 31.0, 250.0_f64.powi(2)];
     assert!(residuals.0[0][1] > 0.5 * sizes[1], "an untrained network has no jump: {:?}", residuals.0[0]);
     for step in [399, 799] {

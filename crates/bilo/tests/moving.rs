@@ -2,6 +2,8 @@
 //! u_xx + lambda delta(x - z) - mu u = 0 with u = 0 at both ends, whose exact solution is known.
 
 mod common;
+#[path = "common/source.rs"]
+mod source;
 
 use bilo::audit::network_observed;
 use bilo::data::observed_tables;
@@ -10,12 +12,12 @@ use bilo::misfit::DataLoss;
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
-use bilo::problem::{Coordinate, DataSpec, Formula, Overrides, PointsSpec, Problem, Table, Unknown};
+use bilo::problem::{Coordinate, DataSpec, Formula, PointsSpec, Problem, Table, Unknown};
 use bilo::train::Point;
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, FieldProgram, PointSource, Precision, cpu};
-use std::path::Path;
+use source::{exact, read, try_read};
 
 const SOURCE: &str = r#"
 name = "unknown-source"
@@ -54,20 +56,6 @@ points   = { at = { x = "z" } }
 value = "u"
 data  = { synthetic = { grid = { x = 21 } } }
 "#;
-
-fn try_read(text: &str, set: &[&str]) -> bilo::Result<Problem> {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("source.toml", text, Path::new("."), &Overrides { recipe: None, set })
-}
-
-fn read(text: &str, set: &[&str]) -> Problem {
-    try_read(text, set).expect("a valid problem")
-}
-
-fn exact(x: f64, [z, lambda, mu]: [f64; 3]) -> f64 {
-    let s = f64::sqrt(mu);
-    lambda / s * (s * x.min(z)).sinh() * (s * (1.0 - x.max(z))).sinh() / s.sinh()
-}
 
 /// du/dz at a fixed x, which jumps by lambda where z passes x.
 fn exact_slope(x: f64, [z, lambda, mu]: [f64; 3]) -> f64 {

@@ -3,31 +3,26 @@
 
 #[path = "common/pretrained.rs"]
 mod common;
+#[path = "common/source.rs"]
+mod source;
 
 use bilo::data::observed_tables;
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
-use bilo::problem::{Overrides, Problem};
+use bilo::problem::Problem;
 use bilo::{Job, Method, run};
 use bilo_jet::{FieldProgram, PointSource};
 use common::{pretrained, relative_l2};
-use std::path::Path;
+use source::read;
 
 const SHIPPED: [&str; 2] = [
     include_str!("../../../problems/point-process.toml"),
     include_str!("../../../problems/point-process-10.toml"),
 ];
 
-fn read(text: &str, set: &[&str]) -> Problem {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("point-process.toml", text, Path::new("."), &Overrides { recipe: None, set })
-        .expect("a valid problem")
-}
-
 /// u with z = 1/2.
 fn exact(x: f64, lambda: f64, mu: f64) -> f64 {
-    let s = mu.sqrt();
-    lambda / s * (s * x.min(0.5)).sinh() * (s * (1.0 - x.max(0.5))).sinh() / s.sinh()
+    source::exact(x, [0.5, lambda, mu])
 }
 
 /// du/dlambda, du/dmu by central differences, which lose 1e-9 of them.

@@ -1,10 +1,11 @@
 //! How data speak of an observed quantity: what a problem file says under `likelihood`.
 
-use super::formula::evaluate;
-use super::model::{Constant, Coordinate, Formula, Problem};
+use super::model::{Coordinate, Formula, Problem};
+use super::points::place_at;
+use super::read_points::coordinate_number;
 use super::reader::{Reader, choice, count, formula, numbers, table};
 use super::tree::{Node, Value};
-use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
+use crate::diagnostic::{Diagnostic, Origin, Result};
 
 /// How data speak of the observed quantity: what is added up over the data, in units in which the sum is
 /// twice the negative logarithm of a likelihood, up to a constant.
@@ -124,14 +125,11 @@ impl Quadrature {
 
     /// The nodes at some values of the unknowns.
     pub fn nodes(&self, problem: &Problem, thetas: &[f64]) -> Result<Nodes> {
-        let named = problem.unknowns.iter().zip(thetas);
-        let unknowns = named.map(|(u, &value)| Constant { name: u.name.clone(), value });
-        let known: Vec<Constant> = problem.constants.iter().cloned().chain(unknowns).collect();
         let mut nodes = Nodes { coordinates: vec![], weights: vec![1.0] };
-        for (number, coordinate) in problem.coordinates.iter().enumerate() {
+        for number in 0..problem.coordinates.len() {
             let axis = match self.at.iter().find(|(held, _)| *held == number) {
                 Some((_, values)) => values.iter().map(|&value| (value, 1.0)).collect(),
-                None => self.axis(number, coordinate, &known)?,
+                None => self.axis(number, problem, thetas)?,
             };
             nodes.extend(&axis);
         }
@@ -139,10 +137,11 @@ impl Quadrature {
     }
 
     /// Nodes and weights along one coordinate.
-    fn axis(&self, number: usize, coordinate: &Coordinate, known: &[Constant]) -> Result<Vec<(f64, f64)>> {
+    fn axis(&self, number: usize, problem: &Problem, thetas: &[f64]) -> Result<Vec<(f64, f64)>> {
+        let coordinate = &problem.coordinates[number];
         let mut ends = vec![coordinate.lo, coordinate.hi];
         for (_, place) in self.breaks.iter().filter(|(along, _)| *along == number) {
-            let place = evaluate(place, known)?;
+            let place = place_at(place, &problem.constants, &problem.unknowns, thetas)?;
             if coordinate.lo < place && place < coordinate.hi {
                 ends.push(place);
             }
@@ -184,6 +183,10 @@ fn default_nodes(coordinates: &[Coordinate]) -> usize {
     }
 }
 
+/// The keys of all likelihoods.
+const KEYS: [&str; 8] =
+    ["kind", "custom", "loss", "threshold", "freedom", "sigma", "snapshots", "quadrature"];
+
 /// Reads `likelihood`: a word, or a table with a `kind`, or `{ custom = ".." }`.
 pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Likelihood> {
     let Some(node) = reader.get("likelihood") else { return Ok(Likelihood::Gaussian) };
@@ -191,8 +194,7 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
     if let Value::Text(_) = node.value {
         return simple(node, coordinates);
     }
-    let known = ["kind", "custom", "loss", "threshold", "freedom", "sigma", "snapshots", "quadrature"];
-    let inner = Reader::of(node, &path, reader.constants(), &known)?;
+    let inner = Reader::of(node, &path, reader.constants(), &KEYS)?;
     if let Some(density) = inner.formula("custom")? {
         only(&inner, &["custom"])?;
         return Ok(Likelihood::Custom(density));
@@ -229,8 +231,7 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
 
 /// Refuses keys that do not belong to this kind.
 fn only(reader: &Reader<'_>, known: &[&str]) -> Result<()> {
-    let foreign = ["custom", "kind", "loss", "threshold", "freedom", "sigma", "snapshots", "quadrature"];
-    let found = foreign.into_iter().find(|key| !known.contains(key) && reader.get(key).is_some());
+    let found = KEYS.into_iter().find(|key| !known.contains(key) && reader.get(key).is_some());
     found.map_or(Ok(()), |key| {
         let node = reader.get(key).expect("found above");
         Err(Diagnostic::new(format!("`{key}` does not belong to this likelihood"), node.origin.clone())
@@ -256,15 +257,19 @@ fn process(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Likelihood
     if let Some(node) = reader.get("quadrature") {
         let path = reader.path("quadrature");
         let inner = Reader::of(node, &path, reader.constants(), &["grid", "at", "breaks"])?;
-        quadrature = read_quadrature(&inner, coordinates)?;
+        read_quadrature(&inner, coordinates, &mut quadrature)?;
     }
     Ok(Likelihood::PoissonProcess { snapshots: reader.number("snapshots")?.unwrap_or(1.0), quadrature })
 }
 
-fn read_quadrature(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Quadrature> {
-    let mut quadrature = Quadrature::over_space(coordinates, default_nodes(coordinates));
+/// Puts what is stated in place of the defaults.
+fn read_quadrature(
+    reader: &Reader<'_>,
+    coordinates: &[Coordinate],
+    quadrature: &mut Quadrature,
+) -> Result<()> {
     for entry in entries(reader, "at")? {
-        let number = coordinate_number(&entry.key, &entry.key_origin, coordinates)?;
+        let number = coordinate_number(entry, coordinates)?;
         let values = numbers(&entry.node, &entry.key, reader.constants())?;
         for &value in &values {
             if let Some(why) = coordinates[number].excludes(value) {
@@ -276,13 +281,13 @@ fn read_quadrature(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Qu
         quadrature.at.push((number, values));
     }
     for entry in entries(reader, "grid")? {
-        let number = coordinate_number(&entry.key, &entry.key_origin, coordinates)?;
+        let number = coordinate_number(entry, coordinates)?;
         quadrature.at.retain(|(held, _)| *held != number);
         quadrature.nodes.retain(|(along, _)| *along != number);
         quadrature.nodes.push((number, count(&entry.node, &entry.key)?));
     }
-    quadrature.breaks = read_breaks(reader, coordinates, &quadrature)?;
-    Ok(quadrature)
+    quadrature.breaks = read_breaks(reader, coordinates, quadrature)?;
+    Ok(())
 }
 
 fn entries<'a>(reader: &Reader<'a>, key: &str) -> Result<&'a [super::tree::Entry]> {
@@ -299,7 +304,7 @@ fn read_breaks(
     if let Value::Table(along) = &node.value {
         let mut breaks = vec![];
         for entry in &along.entries {
-            let number = coordinate_number(&entry.key, &entry.key_origin, coordinates)?;
+            let number = coordinate_number(entry, coordinates)?;
             breaks.extend(places(&entry.node)?.into_iter().map(|place| (number, place)));
         }
         return Ok(breaks);
@@ -323,12 +328,4 @@ fn places(node: &Node) -> Result<Vec<Formula>> {
         Value::List(items) => items.iter().map(place).collect(),
         _ => Ok(vec![place(node)?]),
     }
-}
-
-fn coordinate_number(name: &str, origin: &Origin, coordinates: &[Coordinate]) -> Result<usize> {
-    let found = coordinates.iter().position(|coordinate| coordinate.name == name);
-    found.ok_or_else(|| -> Error {
-        let help = suggest(name, coordinates.iter().map(|coordinate| coordinate.name.as_str()));
-        Diagnostic::new(format!("unknown coordinate `{name}`"), origin.clone()).help(help).into()
-    })
 }

@@ -5,7 +5,7 @@ use super::folder::Folder;
 use super::model::{Coordinate, Formula, Unknown};
 use super::points_spec::{Ground, PointsSpec, names_unknown};
 use super::reader::{Reader, count, formula, numbers, string, table};
-use super::tree::{Node, Value};
+use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
 
 /// The ways to lay out points.
@@ -120,12 +120,7 @@ pub(super) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Resu
     };
     let mut held = Vec::new();
     for entry in &table(node, "at")?.entries {
-        let Some(number) = coordinates.iter().position(|c| c.name == entry.key) else {
-            let error =
-                Diagnostic::new(format!("unknown coordinate `{}`", entry.key), entry.key_origin.clone());
-            let names = coordinates.iter().map(|c| c.name.as_str());
-            return Err(error.help(suggest(&entry.key, names)).into());
-        };
+        let number = coordinate_number(entry, coordinates)?;
         let value = super::reader::number(&entry.node, &entry.key, reader.constants())?;
         if let Some(why) = coordinates[number].excludes(value) {
             return Err(Diagnostic::new(why, entry.node.origin.clone()).into());
@@ -133,4 +128,12 @@ pub(super) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Resu
         held.push(Held { coordinate: number, value, origin: entry.key_origin.clone() });
     }
     Ok(held)
+}
+
+/// The number of the coordinate that a key names.
+pub(super) fn coordinate_number(entry: &Entry, coordinates: &[Coordinate]) -> Result<usize> {
+    coordinates.iter().position(|c| c.name == entry.key).ok_or_else(|| {
+        let error = Diagnostic::new(format!("unknown coordinate `{}`", entry.key), entry.key_origin.clone());
+        error.help(suggest(&entry.key, coordinates.iter().map(|c| c.name.as_str()))).into()
+    })
 }
