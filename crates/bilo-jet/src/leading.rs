@@ -41,14 +41,13 @@ impl Leading {
         bound: &BoundNetwork,
         residuals: &[Expr],
     ) -> Result<Option<Self>, ProgramError> {
-        // The product of two jets, which gates are made of, has no such rule.
-        let modified = bound.network.spec().modified;
+        // The product of two jets, which gates and tensor features are made of, has no such rule.
         // Nor are functions fed as combinations of their derivatives.
-        if modified || bound.given || !bound.fed.is_empty() {
+        if bound.network.has_products() || bound.given || !bound.fed.is_empty() {
             return Ok(None);
         }
         let wanted = wanted(bound, &graph.leaves(residuals))?;
-        let plan = Plan::closure(bound.network.spec().coordinates, &wanted);
+        let plan = Plan::closure(bound.network.coordinates(), &wanted);
         let highest =
             plan.indices().iter().filter(|index| index.order() > 0 && !plan.is_below_another(index));
         let candidates: Vec<Candidate> =

@@ -2,8 +2,11 @@
 //!
 //! h_0 = s(W_x x + W_θ θ + b), then `layers` times h = s(W h + b), then a linear output. The
 //! parameters θ enter through their own columns without a bias of their own.
+//!
+//! A dictionary is a network too: frozen features of the coordinates, then a linear output.
 
 use crate::activation::Activation;
+use crate::dictionary::{Axis, DictionarySpec, Features, Ridge};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -72,6 +75,8 @@ pub enum Operation {
         /// The bias.
         bias: Store,
     },
+    /// All products of functions of one coordinate each.
+    Tensor(Vec<Axis>),
     /// A nonlinearity of one node.
     Activate {
         /// The argument.
@@ -116,7 +121,8 @@ struct Block {
 /// A network: its nodes in order of computation (the last one is the output) and its frozen numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    spec: NetworkSpec,
+    coordinates: usize,
+    parameters: usize,
     nodes: Vec<Node>,
     frozen: Vec<f64>,
     blocks: Vec<Block>,
@@ -126,14 +132,52 @@ pub struct Network {
 impl Network {
     /// Lays out the network; the seed fixes the frozen features.
     pub fn new(spec: NetworkSpec, seed: u64) -> Self {
-        let mut network = Self { spec, nodes: vec![], frozen: vec![], blocks: vec![], weights: 0 };
-        network.lay_out(seed);
+        let mut network = Self::with_inputs(spec.coordinates, spec.parameters);
+        network.lay_out(&spec, seed);
         network
     }
 
-    /// Its shape.
-    pub fn spec(&self) -> &NetworkSpec {
-        &self.spec
+    /// Lays out a dictionary: frozen features of the coordinates, which the seed fixes, and one head for
+    /// each output. It has no parameters.
+    pub fn dictionary(spec: &DictionarySpec, seed: u64) -> Self {
+        let mut network = Self::with_inputs(spec.coordinates, 0);
+        match &spec.features {
+            Features::Tensor(axes) => {
+                let width = axes.iter().map(|axis| axis.count).product();
+                let features = network.push(Operation::Tensor(axes.clone()), width, true);
+                network.heads(features, spec.outputs);
+            }
+            Features::Ridge(ridge) => {
+                let features = network.ridge_functions(ridge, seed);
+                network.affine(&[features], spec.outputs);
+            }
+        }
+        network
+    }
+
+    /// The inputs alone: coordinates are node 0, parameters node 1.
+    fn with_inputs(coordinates: usize, parameters: usize) -> Self {
+        let mut network =
+            Self { coordinates, parameters, nodes: vec![], frozen: vec![], blocks: vec![], weights: 0 };
+        network.push(Operation::Coordinates, coordinates, true);
+        network.push(Operation::Parameters, parameters, false);
+        network
+    }
+
+    /// Inputs that vary from point to point.
+    pub fn coordinates(&self) -> usize {
+        self.coordinates
+    }
+
+    /// Inputs that are the same at all points.
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// Whether jets are multiplied with each other anywhere.
+    pub(crate) fn has_products(&self) -> bool {
+        let product = |node: &Node| matches!(node.operation, Operation::Blend { .. } | Operation::Tensor(_));
+        self.nodes.iter().any(product)
     }
 
     /// Its nodes.
@@ -171,21 +215,19 @@ impl Network {
         weights
     }
 
-    fn lay_out(&mut self, seed: u64) {
-        let spec = self.spec.clone();
-        let mut input = self.push(Operation::Coordinates, spec.coordinates, true);
-        let parameters = self.push(Operation::Parameters, spec.parameters, false);
+    fn lay_out(&mut self, spec: &NetworkSpec, seed: u64) {
+        let mut input = 0;
         if let Some(fourier) = spec.fourier {
             input = self.fourier_features(input, fourier, seed);
         }
         let gates = spec.modified.then(|| {
-            let u = self.embedding(input, parameters);
-            let v = self.embedding(input, parameters);
+            let u = self.embedding(spec, input);
+            let v = self.embedding(spec, input);
             (u, v)
         });
-        let mut hidden = self.embedding(input, parameters);
+        let mut hidden = self.embedding(spec, input);
         for _ in 0..spec.layers {
-            hidden = self.square_layer(hidden, gates);
+            hidden = self.square_layer(spec, hidden, gates);
         }
         self.affine(&[hidden], spec.outputs);
     }
@@ -205,40 +247,75 @@ impl Network {
                 std::f64::consts::TAU * fourier.scale * normal
             })
             .collect();
-        let start = self.frozen.len();
-        self.frozen.extend(&matrix);
-        self.frozen.extend(&matrix);
-        let bias = self.frozen.len();
-        self.frozen.extend(vec![0.0; fourier.features]);
-        self.frozen.extend(vec![std::f64::consts::FRAC_PI_2; fourier.features]);
-        let sources = vec![Source { node: input, matrix: Store::Frozen(start) }];
-        let width = 2 * fourier.features;
-        let affine = Operation::Affine { sources, bias: Store::Frozen(bias) };
-        let source = self.push(affine, width, true);
-        self.push(Operation::Activate { source, kind: Activation::Sin }, width, true)
+        let zero_and_quarter =
+            [vec![0.0; fourier.features], vec![std::f64::consts::FRAC_PI_2; fourier.features]];
+        self.frozen_layer(
+            input,
+            &[&matrix[..], &matrix].concat(),
+            &zero_and_quarter.concat(),
+            Activation::Sin,
+        )
+    }
+
+    /// s(w·(x - c)) with planes w·(x - c) = 0 through random points c of the unit cube.
+    fn ridge_functions(&mut self, ridge: &Ridge, seed: u64) -> usize {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let (mut matrix, mut bias) = (vec![], vec![]);
+        for _ in 0..ridge.count {
+            let slopes: Vec<f64> =
+                (0..self.coordinates).map(|_| ridge.scale * random.random_range(-1.0..1.0)).collect();
+            bias.push(-slopes.iter().map(|slope| slope * random.random_range(0.0..1.0)).sum::<f64>());
+            matrix.extend(slopes);
+        }
+        self.frozen_layer(0, &matrix, &bias, ridge.activation)
+    }
+
+    /// s(W x + b) with numbers that never change.
+    fn frozen_layer(&mut self, input: usize, matrix: &[f64], bias: &[f64], kind: Activation) -> usize {
+        let place = self.freeze(matrix);
+        let sources = vec![Source { node: input, matrix: place }];
+        let affine = Operation::Affine { sources, bias: self.freeze(bias) };
+        let source = self.push(affine, bias.len(), true);
+        self.push(Operation::Activate { source, kind }, bias.len(), true)
+    }
+
+    fn freeze(&mut self, numbers: &[f64]) -> Store {
+        self.frozen.extend(numbers);
+        Store::Frozen(self.frozen.len() - numbers.len())
     }
 
     /// s(W_x x + W_θ θ + b).
-    fn embedding(&mut self, input: usize, parameters: usize) -> usize {
-        let affine = self.affine(&[input, parameters], self.spec.width);
-        self.activate(affine)
+    fn embedding(&mut self, spec: &NetworkSpec, input: usize) -> usize {
+        let affine = self.affine(&[input, 1], spec.width);
+        self.activate(spec, affine)
     }
 
-    fn square_layer(&mut self, hidden: usize, gates: Option<(usize, usize)>) -> usize {
-        let affine = self.affine(&[hidden], self.spec.width);
-        let mut result = self.activate(affine);
+    fn square_layer(&mut self, spec: &NetworkSpec, hidden: usize, gates: Option<(usize, usize)>) -> usize {
+        let affine = self.affine(&[hidden], spec.width);
+        let mut result = self.activate(spec, affine);
         if let Some((u, v)) = gates {
-            result = self.push(Operation::Blend { gate: result, u, v }, self.spec.width, false);
+            result = self.push(Operation::Blend { gate: result, u, v }, spec.width, false);
         }
-        if self.spec.residual {
-            result = self.push(Operation::Add(result, hidden), self.spec.width, false);
+        if spec.residual {
+            result = self.push(Operation::Add(result, hidden), spec.width, false);
         }
         result
     }
 
-    fn activate(&mut self, source: usize) -> usize {
-        let operation = Operation::Activate { source, kind: self.spec.activation };
-        self.push(operation, self.spec.width, false)
+    fn activate(&mut self, spec: &NetworkSpec, source: usize) -> usize {
+        self.push(Operation::Activate { source, kind: spec.activation }, spec.width, false)
+    }
+
+    /// Linear maps of features that hold the constant already: without a bias.
+    fn heads(&mut self, features: usize, outputs: usize) -> usize {
+        let columns = self.nodes[features].width;
+        let matrix = self.take(Block { columns, rows: outputs, fan_in: columns });
+        let bias = self.freeze(&vec![0.0; outputs]);
+        self.push(
+            Operation::Affine { sources: vec![Source { node: features, matrix }], bias },
+            outputs,
+            false,
+        )
     }
 
     /// A trained affine map; the bias has the fan-in of the first source. Sources without columns

@@ -2,6 +2,7 @@
 //! derivative taken. Nothing is shared with the fast path but the list of nodes.
 
 use crate::activation::Activation;
+use crate::dictionary::Axis;
 use crate::network::{Network, Operation, Store};
 use bilo_expr::MultiIndex;
 
@@ -130,7 +131,7 @@ impl Subject<'_> {
 
     /// All outputs; ε number `generator` moves the weights.
     fn evaluate(&self, inputs: &[Hyperdual], generator: usize) -> Vec<Hyperdual> {
-        let coordinates = self.network.spec().coordinates;
+        let coordinates = self.network.coordinates();
         let mut values: Vec<Vec<Hyperdual>> = vec![];
         for node in self.network.nodes() {
             let at = |index: usize| &values[index];
@@ -150,6 +151,7 @@ impl Subject<'_> {
                         sum
                     })
                     .collect(),
+                Operation::Tensor(axes) => products(axes, at(0)),
                 Operation::Activate { source, kind } => {
                     at(*source).iter().map(|z| z.activate(*kind)).collect()
                 }
@@ -174,6 +176,45 @@ impl Subject<'_> {
                 Hyperdual::constant(self.network.frozen()[offset + place], generator + 1)
             }
         }
+    }
+}
+
+/// All products of functions of one coordinate each: cosines cos(n arccos y) as polynomials, by their
+/// product rule T_{m+n} + T_{m-n} = 2 T_m T_n with m = n or n + 1.
+fn products(axes: &[Axis], coordinates: &[Hyperdual]) -> Vec<Hyperdual> {
+    let generators = coordinates[0].0.len().ilog2() as usize;
+    let mut products = vec![Hyperdual::constant(1.0, generators)];
+    for (axis, x) in axes.iter().zip(coordinates) {
+        let along: Vec<Hyperdual> = (0..axis.count)
+            .map(|n| match axis.periodic {
+                true => wave(n, x, generators),
+                false => chebyshev(n, &x.scaled(2.0).shifted(-1.0), generators),
+            })
+            .collect();
+        products = products.iter().flat_map(|a| along.iter().map(|b| a.times(b))).collect();
+    }
+    products
+}
+
+fn chebyshev(n: usize, y: &Hyperdual, generators: usize) -> Hyperdual {
+    match n {
+        0 => Hyperdual::constant(1.0, generators),
+        1 => y.clone(),
+        _ => {
+            let (low, high) = (chebyshev(n / 2, y, generators), chebyshev(n - n / 2, y, generators));
+            let rest = if n.is_multiple_of(2) { Hyperdual::constant(1.0, generators) } else { y.clone() };
+            low.times(&high).scaled(2.0).plus(&rest.scaled(-1.0))
+        }
+    }
+}
+
+/// 1, cos 2πx, sin 2πx, cos 4πx, ..
+fn wave(n: usize, x: &Hyperdual, generators: usize) -> Hyperdual {
+    let angle = x.scaled(std::f64::consts::TAU * n.div_ceil(2) as f64);
+    match n {
+        0 => Hyperdual::constant(1.0, generators),
+        _ if n.is_multiple_of(2) => angle.sin(),
+        _ => angle.cos(),
     }
 }
 

@@ -350,7 +350,7 @@ fn direction_of(operator: &Operator, leaf: &Leaf) -> Result<Option<usize>, Progr
     let Some(bound) = operator.networks.iter().find(|bound| bound.outputs.contains(function)) else {
         return Err(ProgramError::Unbound(leaf.clone()));
     };
-    let orders = &index.as_slice()[bound.network.spec().coordinates..];
+    let orders = &index.as_slice()[bound.network.coordinates()..];
     match orders.iter().map(|&order| usize::from(order)).sum::<usize>() {
         0 => Ok(None),
         1 => Ok(orders.iter().position(|&order| order == 1).map(|input| bound.parameters[input])),

@@ -17,6 +17,7 @@ mod blend;
 mod forward;
 mod leading;
 mod reverse;
+mod tensor;
 mod weights;
 
 use leading::{LeadingAdjoints, LeadingColumns};

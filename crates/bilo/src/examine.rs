@@ -47,7 +47,7 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     examination.equations(problem, &mut LocalOperator::at_guess(problem)?)?;
     examination.section("Observations", describe::observations(problem));
     examination.truth(problem)?;
-    examination.section("Network", describe::network(&operator));
+    examination.section("Network", describe::network(problem, &operator));
     examination.twin(problem, &reach)?;
     Ok(examination)
 }

@@ -1,8 +1,10 @@
 //! The local operator of a problem: which networks there are, what their inputs are, and every
 //! formula of the problem in terms of them.
 
+mod dictionary;
 mod functions;
 
+pub use dictionary::Size;
 pub use functions::{Basis, FunctionInputs};
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
@@ -60,7 +62,15 @@ impl LocalOperator {
     pub fn new(problem: &Problem, seed: u64) -> Result<Self> {
         let mut names = Names::without_functions(problem)?;
         let functions = FunctionInputs::new(problem, &mut names, seed)?;
-        Self::assemble(problem, names, functions, seed)
+        Self::with_networks(problem, names, functions, seed)
+    }
+
+    /// The same with a dictionary in place of the states' networks.
+    pub fn dictionary(problem: &Problem, size: &Size, seed: u64) -> Result<Self> {
+        let mut names = Names::without_functions(problem)?;
+        let functions = FunctionInputs::new(problem, &mut names, seed)?;
+        let (networks, nets) = dictionary::bind(problem, &mut names, size, seed)?;
+        Self::assemble(problem, names, functions, networks, nets)
     }
 
     /// The same with every unknown function known to be its guess: what can be said of residuals before
@@ -71,18 +81,33 @@ impl LocalOperator {
             problem.functions.iter().map(|unknown| unknown.guess.formula()).collect();
         let Some(formulas) = formulas else { return Self::new(problem, 0) };
         let names = Names::with_functions(problem, formulas)?;
-        Self::assemble(problem, names, FunctionInputs::default(), 0)
+        Self::with_networks(problem, names, FunctionInputs::default(), 0)
     }
 
-    fn assemble(problem: &Problem, mut names: Names, functions: FunctionInputs, seed: u64) -> Result<Self> {
+    fn with_networks(
+        problem: &Problem,
+        mut names: Names,
+        functions: FunctionInputs,
+        seed: u64,
+    ) -> Result<Self> {
         let inputs = unknowns_of_the_pde(problem)?;
-        let mut networks = functions.networks.clone();
-        networks.extend(bind_states(problem, &mut names, &inputs, &functions, seed));
-        let of_states = networks.iter().filter(|bound| !bound.given);
-        let outputs: Vec<_> = of_states.flat_map(|bound| bound.outputs.clone()).collect();
+        let networks = bind_states(problem, &mut names, &inputs, &functions, seed);
+        let outputs = networks.iter().flat_map(|bound| bound.outputs.clone());
+        let nets = outputs.map(|output| names.graph.value(output)).collect();
+        Self::assemble(problem, names, functions, networks, nets)
+    }
+
+    /// With what stands for `net` in the form of each state.
+    fn assemble(
+        problem: &Problem,
+        mut names: Names,
+        functions: FunctionInputs,
+        of_states: Vec<BoundNetwork>,
+        nets: Vec<Expr>,
+    ) -> Result<Self> {
+        let networks = [functions.networks.clone(), of_states].concat();
         let mut forms = vec![];
-        for (state, output) in problem.states.iter().zip(outputs) {
-            let net = names.graph.value(output);
+        for (state, net) in problem.states.iter().zip(nets) {
             names.scope.bind(NET, net);
             forms.push(names.lower_with_inputs(&state.form)?);
         }

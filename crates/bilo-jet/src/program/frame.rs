@@ -103,7 +103,7 @@ impl Frame {
         let index = padded(&self.carriers[slot.network].plan.indices()[slot.component], bound);
         match bound.parameters.iter().position(|&parameter| parameter == unknown) {
             Some(input) => {
-                let place = bound.network.spec().coordinates + input;
+                let place = bound.network.coordinates() + input;
                 Leaf::Derivative(bound.outputs[slot.output], index.plus(place))
             }
             None => Leaf::Symbol(graph.symbol("unseen")),
@@ -126,7 +126,7 @@ fn plans_and_jets(
         let leading = leading.get(number).and_then(Option::as_ref);
         let mut wanted = wanted(bound, &leaves)?;
         wanted.extend(leading.iter().flat_map(|leading| leading.indices.iter().cloned()));
-        let mut plan = Plan::closure(bound.network.spec().coordinates, &wanted);
+        let mut plan = Plan::closure(bound.network.coordinates(), &wanted);
         if let Some(leading) = leading {
             plan = plan.with_leading(leading.indices.clone());
         }
@@ -186,13 +186,13 @@ fn derivative_by_input(graph: &mut Graph, expression: Expr, input: Expr) -> Resu
 /// A multi-index over the coordinates, made one over all inputs.
 pub(crate) fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
     let mut orders = index.as_slice().to_vec();
-    orders.resize(orders.len() + bound.network.spec().parameters, 0);
+    orders.resize(orders.len() + bound.network.parameters(), 0);
     MultiIndex::from(orders)
 }
 
 /// The derivatives with respect to coordinates that leaves ask of a network.
 pub(crate) fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
-    let coordinates = bound.network.spec().coordinates;
+    let coordinates = bound.network.coordinates();
     let mut result = vec![];
     for leaf in leaves {
         if let Leaf::Derivative(function, index) = leaf

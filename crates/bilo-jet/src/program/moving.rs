@@ -21,7 +21,7 @@ impl Operator {
 
     /// The expressions of a network's coordinate inputs, of columns and unknowns only.
     pub(super) fn coordinate_inputs(&self, graph: &mut Graph, bound: &BoundNetwork) -> Vec<Expr> {
-        let coordinates = bound.network.spec().coordinates;
+        let coordinates = bound.network.coordinates();
         let inputs = graph.function_inputs(bound.outputs[0])[..coordinates].to_vec();
         let mut expand = |input| {
             let expanded = graph.expand_definitions(input);

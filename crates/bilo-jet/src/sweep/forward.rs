@@ -23,6 +23,7 @@ impl<T: Scalar> JetNetwork<T> {
         let group_size = components * plane;
         match &self.network.nodes()[node].operation {
             Operation::Coordinates | Operation::Parameters => {}
+            Operation::Tensor(axes) => self.tensor(axes, &before[0].forward, points, &mut target.forward),
             Operation::Affine { sources, bias } => {
                 for group in groups {
                     let result = &mut target.forward[group * group_size..(group + 1) * group_size];

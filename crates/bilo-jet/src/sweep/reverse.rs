@@ -38,7 +38,7 @@ impl<T: Scalar> JetNetwork<T> {
         let target = &rest[0];
         let group_size = components * points * self.width(node);
         match &self.network.nodes()[node].operation {
-            Operation::Coordinates | Operation::Parameters => {}
+            Operation::Coordinates | Operation::Parameters | Operation::Tensor(_) => {}
             Operation::Affine { sources, .. } => {
                 for source in sources.iter().filter(|source| !self.fixed[source.node]) {
                     for group in groups.clone() {
@@ -155,12 +155,13 @@ impl<T: Scalar> JetNetwork<T> {
     /// `tangents` tells whether the directions take part.
     pub(crate) fn weight_gradient(&self, work: &Workspace<T>, tangents: bool, gradient: &mut [T]) {
         for (node, target) in self.network.nodes().iter().zip(&work.nodes) {
-            let Operation::Affine { sources, bias: Store::Trained(bias) } = &node.operation else { continue };
+            let Operation::Affine { sources, bias } = &node.operation else { continue };
             for source in sources {
                 let Store::Trained(offset) = source.matrix else { continue };
                 let gradient = &mut gradient[offset..offset + node.width * self.width(source.node)];
                 self.matrix_gradient(work, target, node.width, source.node, tangents, gradient);
             }
+            let Store::Trained(bias) = bias else { continue };
             let plane = &target.adjoint[..work.points * node.width];
             for row in plane.chunks_exact(node.width) {
                 for (sum, &adjoint) in gradient[*bias..bias + node.width].iter_mut().zip(row) {

@@ -4,8 +4,8 @@ use super::reach::Reach;
 use super::text::{count, digits};
 use crate::operator::LocalOperator;
 use crate::problem::{
-    Argument, Data, Equation, Formula, GivenField, Likelihood, Problem, Regulariser, Transform, Unknown,
-    UnknownFunction,
+    Argument, Data, Equation, Formula, GivenField, Likelihood, NetworkChoice, Problem, Regulariser,
+    Transform, Unknown, UnknownFunction,
 };
 use crate::spline::GridAxis;
 use bilo_jet::{Activation, Frame};
@@ -128,21 +128,23 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
     problem.observations.iter().map(line).collect()
 }
 
-pub(super) fn network(operator: &LocalOperator) -> Vec<String> {
-    let line = |bound: &bilo_jet::BoundNetwork| {
-        let spec = bound.network.spec();
+pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
+    let of_functions = problem.functions.iter().map(|function| &function.network);
+    let choices =
+        of_functions.take(operator.functions.networks.len()).chain(std::iter::repeat(&problem.network));
+    let line = |(bound, choice): (&bilo_jet::BoundNetwork, &NetworkChoice)| {
         format!(
             "{} and {} in, {} out, width {}, {} after the embedding, {}: {}",
-            count(spec.coordinates, "coordinate input"),
-            count(spec.parameters, "unknown"),
-            spec.outputs,
-            spec.width,
-            count(spec.layers, "hidden layer"),
-            activation_name(spec.activation),
+            count(bound.network.coordinates(), "coordinate input"),
+            count(bound.network.parameters(), "unknown"),
+            bound.outputs.len(),
+            choice.width,
+            count(choice.layers, "hidden layer"),
+            activation_name(choice.activation),
             count(bound.network.weights(), "weight")
         )
     };
-    operator.operator.networks.iter().map(line).collect()
+    operator.operator.networks.iter().zip(choices).map(line).collect()
 }
 
 fn activation_name(activation: Activation) -> &'static str {

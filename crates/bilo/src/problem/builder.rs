@@ -2,6 +2,7 @@
 
 use super::argument::Variables;
 use super::check;
+use super::dictionary::OperatorChoice;
 use super::function::FunctionSpec;
 use super::given::GivenSpec;
 use super::likelihood::Likelihood;
@@ -113,6 +114,7 @@ impl Problem {
                 equations: Vec::new(),
                 observations: Vec::new(),
                 pictures: Vec::new(),
+                operator: OperatorChoice::of_recipe(Recipe::Fast),
                 network,
                 training,
                 classical: Classical::over(&[]),
@@ -237,7 +239,14 @@ impl ProblemBuilder {
     /// Starts from a recipe's network and training.
     pub fn recipe(mut self, recipe: Recipe) -> Self {
         (self.problem.network, self.problem.training) = recipe.defaults();
+        self.problem.operator = OperatorChoice::of_recipe(recipe);
         self.exact_for_states();
+        self
+    }
+
+    /// Changes what stands for the solution.
+    pub fn operator(mut self, change: impl FnOnce(&mut OperatorChoice)) -> Self {
+        change(&mut self.problem.operator);
         self
     }
 
@@ -273,6 +282,7 @@ impl ProblemBuilder {
             let value = formula(&format!("input.{name}.value"), &value)?;
             problem.inputs.push(Input { name, value });
         }
+        problem.operator = problem.operator.completed(problem.coordinates.len(), problem.inputs.len());
         for StateSpec { name, form, truth } in self.states {
             let form = formula(&format!("state.{name}.form"), &form)?;
             let truth = truth.map(|truth| formula(&format!("state.{name}.truth"), &truth)).transpose()?;

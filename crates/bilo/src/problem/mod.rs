@@ -39,8 +39,10 @@ mod check_function;
 mod check_observation;
 mod check_points;
 mod classical;
+mod clustered;
 mod csv;
 mod data;
+mod dictionary;
 mod diffuse;
 mod folder;
 mod formula;
@@ -69,6 +71,7 @@ mod tree;
 
 pub use builder::{DataSpec, ProblemBuilder};
 pub(crate) use classical::divided;
+pub use dictionary::{Basis, DictionaryChoice, OperatorChoice, OperatorKind};
 pub use folder::Folder;
 pub use function::FunctionSpec;
 pub(crate) use function::evaluate;

@@ -1,6 +1,7 @@
 //! The inverse problem as plain, validated data: what a problem file or the builder produces and
 //! everything downstream reads.
 
+use super::dictionary::OperatorChoice;
 use super::given::GivenField;
 use super::known::KnownFunction;
 use super::observation::Observation;
@@ -36,7 +37,9 @@ pub struct Problem {
     pub observations: Vec<Observation>,
     /// What is drawn of the result.
     pub pictures: Vec<Picture>,
-    /// The network behind the local operator.
+    /// What stands for the solution as a function of coordinates and unknowns.
+    pub operator: OperatorChoice,
+    /// The network behind the local operator, if it is one.
     pub network: NetworkChoice,
     /// How to train it.
     pub training: Training,

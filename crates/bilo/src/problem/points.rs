@@ -55,6 +55,14 @@ impl Points {
         if kept.is_empty() { Err(leaves_none(filter.formula)) } else { Ok(kept) }
     }
 
+    /// Those of some points that `where` keeps, the unknowns at their guess.
+    pub(super) fn kept(&self, problem: &Problem, points: PointSource) -> Result<PointSource> {
+        let Some(filter) = &self.filter else { return Ok(points) };
+        let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.guess).collect();
+        let kept = Filter::new(problem, &guess, filter)?.keep(points);
+        if kept.is_empty() { Err(leaves_none(filter)) } else { Ok(kept) }
+    }
+
     /// The points of draw number `draw` of training, from 0; the first is what [`Points::source`] gives, or a
     /// batch of it.
     pub fn drawn(&self, problem: &Problem, seed: u64, draw: usize) -> Result<PointSource> {
@@ -97,7 +105,7 @@ impl Points {
         Ok(points.columns(0..points.len()))
     }
 
-    fn held(&self, coordinate: usize) -> Option<&Vec<f64>> {
+    pub(super) fn held(&self, coordinate: usize) -> Option<&Vec<f64>> {
         self.at.iter().find(|(c, _)| *c == coordinate).map(|(_, values)| values)
     }
 

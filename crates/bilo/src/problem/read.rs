@@ -18,7 +18,7 @@ use super::read_given::read_given;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
-use super::{check, classical, settings};
+use super::{check, classical, dictionary, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 
 const TOP_KEYS: &[&str] = &[
@@ -33,6 +33,7 @@ const TOP_KEYS: &[&str] = &[
     "equation",
     "observation",
     "picture",
+    "operator",
     "network",
     "train",
     "classical",
@@ -59,6 +60,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         training.gradient = GradientMode::Exact;
     }
     let inputs = read_each(&tree, "input", read_input)?;
+    let operator = dictionary::read(&mut tree, training.recipe, &coordinates, &inputs, &constants)?;
 
     let room = Room {
         coordinates: &coordinates,
@@ -85,6 +87,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         equations,
         observations,
         pictures,
+        operator,
         network,
         training,
         classical,

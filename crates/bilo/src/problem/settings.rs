@@ -32,7 +32,7 @@ const TRAIN_KEYS: &[&str] = &[
     "record-every",
 ];
 /// Sub-tables that apply under that recipe only.
-const RECIPES: [&str; 2] = ["paper", "fast"];
+pub(super) const RECIPES: [&str; 2] = ["paper", "fast"];
 
 /// Defaults of alternating levels: the bound of the paper's reference trajectories.
 const LOWER_TOLERANCE: f64 = 1e-4;
