@@ -1,6 +1,8 @@
 //! The suite that admits a device: random networks, derivative sets, unknowns and residuals, every
 //! number compared with the [`oracle`](crate::oracle).
 
+mod linear;
+
 use crate::device::{Device, Precision, ResidualWeights};
 use crate::network::{Network, NetworkSpec};
 use crate::oracle::Subject;
@@ -9,6 +11,7 @@ use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Operator, Resid
 use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape, Unary};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
 
 /// A random case: a network, residuals over its derivatives, points and weights.
 pub struct Case {
@@ -26,6 +29,8 @@ pub struct Case {
     direction: Vec<f64>,
     unknowns: Vec<f64>,
     terms: ResidualWeights,
+    /// What the oracle has said, by point and derivative.
+    known: BTreeMap<(usize, Leaf), (f64, f64)>,
 }
 
 /// What a random case is made from.
@@ -58,12 +63,29 @@ pub struct Disagreement {
     pub weight_gradient: f64,
     /// Gradients of a density with respect to weights and unknowns.
     pub density: f64,
+    /// Residuals at every point and their derivatives by the weights, along a random direction.
+    pub rows: f64,
+    /// Derivatives of the residuals by the unknowns at every point.
+    pub by_unknown: f64,
 }
 
 impl Disagreement {
     /// The largest of all.
     pub fn worst(&self) -> f64 {
-        self.jets.max(self.losses).max(self.weight_gradient).max(self.density)
+        self.numbers().into_iter().fold(0.0, f64::max)
+    }
+
+    fn numbers(&self) -> [f64; 6] {
+        let Self { jets, losses, weight_gradient, density, rows, by_unknown } = *self;
+        [jets, losses, weight_gradient, density, rows, by_unknown]
+    }
+
+    /// The larger one of each.
+    fn or(&self, other: &Self) -> Self {
+        let mut numbers = self.numbers();
+        numbers.iter_mut().zip(other.numbers()).for_each(|(own, other)| *own = own.max(other));
+        let [jets, losses, weight_gradient, density, rows, by_unknown] = numbers;
+        Self { jets, losses, weight_gradient, density, rows, by_unknown }
     }
 }
 
@@ -126,6 +148,7 @@ impl Case {
             direction,
             unknowns,
             terms,
+            known: BTreeMap::new(),
         }
     }
 
@@ -136,19 +159,17 @@ impl Case {
         self.points_before = PointSource::stored(self.points.columns(0..1));
         self.points = self.grid.clone();
         self.columns = self.points.columns(0..self.points.len());
-        let grid = self.check_points(device);
-        Disagreement {
-            jets: stored.jets.max(grid.jets),
-            losses: stored.losses.max(grid.losses),
-            weight_gradient: stored.weight_gradient.max(grid.weight_gradient),
-            density: stored.density.max(grid.density),
-        }
+        self.known.clear();
+        stored.or(&self.check_points(device))
     }
 
     fn check_points(&mut self, device: &mut dyn Device) -> Disagreement {
+        let (rows, by_unknown) = self.check_linearisation(device);
         Disagreement {
             jets: self.check_jets(device),
             density: self.check_density(device),
+            rows,
+            by_unknown,
             ..self.check_residual(device)
         }
     }
@@ -192,27 +213,30 @@ impl Case {
         [0, 1].map(|order| (coarse[order] / fine[order]).log2())
     }
 
-    /// Oracle values of leaves at a point: (value, change along the weights' direction).
-    fn leaf_values(&self, leaves: &[Leaf], point: usize) -> Vec<(f64, f64)> {
-        let bound = &self.operator.networks[0];
-        let subject = Subject { network: &bound.network, weights: &self.weights, direction: &self.direction };
+    /// Oracle value of a leaf at a point: (value, change along the weights' direction).
+    fn leaf_value(&mut self, leaf: &Leaf, point: usize) -> (f64, f64) {
+        let key = (point, leaf.clone());
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
         let given: Vec<f64> =
             self.columns.iter().map(|column| column[point]).chain(self.unknowns.iter().copied()).collect();
-        let inputs = self.network_inputs(&given);
-        let place = |symbol: &Symbol| {
-            let mut symbols = self.operator.columns.iter().chain(&self.operator.unknowns);
-            symbols.position(|candidate| candidate == symbol).expect("a symbol of the case")
+        let value = match leaf {
+            Leaf::Symbol(symbol) => {
+                let mut symbols = self.operator.columns.iter().chain(&self.operator.unknowns);
+                let place = symbols.position(|candidate| candidate == symbol).expect("a symbol of the case");
+                (given[place], 0.0)
+            }
+            Leaf::Derivative(function, index) => {
+                let bound = &self.operator.networks[0];
+                let (weights, direction) = (&self.weights, &self.direction);
+                let subject = Subject { network: &bound.network, weights, direction };
+                let output = bound.outputs.iter().position(|f| f == function).expect("an output");
+                subject.derivative(&self.network_inputs(&given), index, output)
+            }
         };
-        leaves
-            .iter()
-            .map(|leaf| match leaf {
-                Leaf::Symbol(symbol) => (given[place(symbol)], 0.0),
-                Leaf::Derivative(function, index) => {
-                    let output = bound.outputs.iter().position(|f| f == function).expect("an output");
-                    subject.derivative(&inputs, index, output)
-                }
-            })
-            .collect()
+        self.known.insert(key, value);
+        value
     }
 
     /// The network's inputs from columns and unknowns.
@@ -230,7 +254,7 @@ impl Case {
     /// Value and change of an expression at a point, from the oracle's leaves.
     fn expression_values(&mut self, expression: Expr, point: usize) -> (f64, f64) {
         let leaves = self.graph.leaves(&[expression]);
-        let values = self.leaf_values(&leaves, point);
+        let values: Vec<_> = leaves.iter().map(|leaf| self.leaf_value(leaf, point)).collect();
         let mut outputs = vec![expression];
         outputs.extend(leaves.iter().map(|leaf| self.graph.partial(expression, leaf)));
         let tape = Tape::compile(&self.graph, &outputs, &leaves).expect("all leaves are given");

@@ -1,7 +1,9 @@
 //! The CPU device: tiles of points in cache, threads over fixed groups of tiles, the same bits for
 //! any number of threads.
 
-use crate::device::{DensityId, Device, Precision, ResidualId, ResidualLoss, ResidualWeights};
+mod linear;
+
+use crate::device::{DensityId, Device, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights};
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
@@ -106,7 +108,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
                 let Share { sums, gradient } = share;
                 task.run(&self.program, &self.points, tile, &mut runner, sums, gradient);
             }
-            self.runners.lock().expect("no holder panicked").push(runner);
+            self.give_back(runner);
         };
         pool.install(|| shares.par_iter_mut().enumerate().for_each(fill));
         if let Some(gradient) = gradient {
@@ -123,6 +125,26 @@ impl<T: Scalar, P: Sync> Block<T, P> {
     fn take_runner(&self) -> TileRunner<T> {
         let free = self.runners.lock().expect("no holder panicked").pop();
         free.unwrap_or_else(|| self.points.runner())
+    }
+
+    fn give_back(&self, runner: TileRunner<T>) {
+        self.runners.lock().expect("no holder panicked").push(runner);
+    }
+
+    /// Does something with every part of a result, each by itself.
+    fn map_parts<Part: Send, Made: Send>(
+        &self,
+        pool: &rayon::ThreadPool,
+        parts: Vec<Part>,
+        make: impl Fn(usize, &mut TileRunner<T>, Part) -> Made + Sync,
+    ) -> Vec<Made> {
+        let each = |(number, part): (usize, Part)| {
+            let mut runner = self.take_runner();
+            let made = make(number, &mut runner, part);
+            self.give_back(runner);
+            made
+        };
+        pool.install(|| parts.into_par_iter().enumerate().map(each).collect())
     }
 }
 
@@ -200,6 +222,16 @@ impl<T: Scalar> Device for Cpu<T> {
         ResidualLoss { residual: sums, gradient }
     }
 
+    fn linearise(
+        &mut self,
+        id: ResidualId,
+        weights: &[f64],
+        unknowns: &[f64],
+        jacobian: bool,
+    ) -> Linearisation {
+        self.residuals[id.0].linearise(&self.pool, weights, unknowns, jacobian)
+    }
+
     fn density(
         &mut self,
         id: DensityId,
@@ -243,11 +275,11 @@ impl<T: Scalar> Device for Cpu<T> {
     }
 }
 
-/// The parts of all columns that belong to each tile.
+/// The parts of all columns that belong to each tile, of so many entries.
 fn by_tile(columns: &mut [Vec<f64>], tiles: usize, length: usize) -> Vec<Vec<&mut [f64]>> {
     let mut parts: Vec<Vec<&mut [f64]>> = (0..tiles).map(|_| vec![]).collect();
     for column in columns {
-        parts.iter_mut().zip(column.chunks_mut(length)).for_each(|(parts, part)| parts.push(part));
+        parts.iter_mut().zip(column.chunks_mut(length.max(1))).for_each(|(parts, part)| parts.push(part));
     }
     parts
 }

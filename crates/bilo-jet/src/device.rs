@@ -49,6 +49,19 @@ pub struct ResidualWeights {
     pub gradient: f64,
 }
 
+/// Residuals at every point with their first derivatives, unscaled: no weights of equations, no mean over
+/// the points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Linearisation {
+    /// r_q, one column over the points for each q.
+    pub residuals: Vec<Vec<f64>>,
+    /// dr_q/dη_j at fixed weights, one column over the points for each q and j: column q m + j of m unknowns.
+    pub by_unknown: Vec<Vec<f64>>,
+    /// dr_q/dW for each q: row-major, one row of all weights per point. Zero for the networks of unknown
+    /// functions, which the lower level takes as given. Empty if it was not asked for.
+    pub by_weight: Vec<Vec<f64>>,
+}
+
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all
 /// networks, `unknowns` the variables η; points have one column per symbol of the operator. A device
 /// asks for points when it needs them and keeps nothing per point, so that its memory does not grow
@@ -82,6 +95,16 @@ pub trait Device: Send {
         terms: &ResidualWeights,
         gradient: Option<&mut [f64]>,
     ) -> ResidualLoss;
+
+    /// The residuals at every point with their derivatives by the unknowns and, if `jacobian`, by the
+    /// weights: what the lower level is as a problem of least squares.
+    fn linearise(
+        &mut self,
+        id: ResidualId,
+        weights: &[f64],
+        unknowns: &[f64],
+        jacobian: bool,
+    ) -> Linearisation;
 
     /// Σ weight · density and its gradient with respect to the unknowns at fixed weights; with
     /// `gradient`, adds to it the gradient with respect to the weights that the program moves, at fixed

@@ -15,11 +15,13 @@
 
 mod blend;
 mod forward;
+mod gradient;
 mod leading;
 mod reverse;
 mod tensor;
 mod weights;
 
+use gradient::TrainedBlock;
 use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;
 
@@ -35,6 +37,7 @@ pub(crate) struct JetNetwork<T> {
     network: Network,
     plan: Plan,
     frozen: Vec<T>,
+    trained: Vec<TrainedBlock>,
     /// The nonlinearity of each node that has one.
     activations: Vec<Option<JetActivation<T>>>,
     product_rule: Vec<(usize, usize, usize, T)>,
@@ -85,7 +88,8 @@ impl<T: Scalar> JetNetwork<T> {
             .iter()
             .map(|node| node.fixed && (!moving || node.operation == Operation::Coordinates))
             .collect();
-        Self { network, plan, frozen, activations, product_rule, fixed, moving, fed: false }
+        let trained = gradient::trained_blocks(&network);
+        Self { network, plan, frozen, trained, activations, product_rule, fixed, moving, fed: false }
     }
 
     /// The same network with parameters that are functions of the coordinates.

@@ -2,10 +2,12 @@
 
 mod density;
 mod field;
+mod linear;
 mod residual;
 
 pub(crate) use density::DensityTask;
 pub(crate) use field::FieldTask;
+pub(crate) use linear::{LinearPart, LinearTask};
 pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};

@@ -254,6 +254,35 @@ fn the_lower_level_takes_the_function_as_given() {
     }
 }
 
+/// The derivatives of a residual at every point: by the shift as the field of its direction has them, by W
+/// against central differences, which are good to 1e-9 with a step of 1e-5; none by V.
+#[test]
+fn a_residual_is_linearised_with_the_function_as_given() {
+    let mut device = cpu(Precision::F64, Some(1));
+    let mut problem = problem();
+    let (weights, given) = (problem.weights(), problem.given());
+    let shift = problem.graph.leaf(problem.s);
+    let r = residual(&mut problem.graph, problem.u, problem.x, problem.f, shift);
+    let slope = problem.graph.diff(r, problem.s);
+    let field = FieldProgram::new(&mut problem.graph, &problem.operator, &[r, slope]).unwrap();
+    let expected = device.evaluate(&field, points(), &weights, &[0.0]);
+    let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
+    let id = device.load_residual(program, points());
+    let found = device.linearise(id, &weights, &[0.0], true);
+    for (point, rows) in found.by_weight[0].chunks_exact(weights.len()).enumerate() {
+        let columns = [&found.residuals[0], &found.by_unknown[0]];
+        for (column, expected) in columns.into_iter().zip(&expected) {
+            assert!((column[point] - expected[point]).abs() < 1e-12, "point {point}");
+        }
+        let mut value = |weights: &[f64]| device.linearise(id, weights, &[0.0], false).residuals[0][point];
+        let by_weight = differences(&mut value, &weights);
+        assert!(rows[..given].iter().all(|&slope| slope == 0.0));
+        for (i, (found, expected)) in rows.iter().zip(&by_weight).enumerate().skip(given) {
+            assert!((found - expected).abs() < 1e-8, "point {point}, weight {i}: {found} and {expected}");
+        }
+    }
+}
+
 /// Fields along the shift: v = du/dz against a difference of the function's bias.
 #[test]
 fn the_direction_of_a_shift_is_the_derivative_by_the_function() {

@@ -157,7 +157,9 @@ impl Subject {
         let density = device.load_density(self.density.clone(), points.clone(), weights);
         let (value, slope) = device.density(density, &self.weights, &[0.5], Some(&mut gradient));
         let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5]);
-        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat()].concat()
+        let linear = device.linearise(residual, &self.weights, &[0.5], true);
+        let linear = [linear.residuals, linear.by_unknown, linear.by_weight].concat().concat();
+        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear].concat()
     }
 }
 

@@ -1,9 +1,9 @@
-//! Adjoints back through the nodes, and the weight gradient.
+//! Adjoints back through the nodes.
 
 use super::{Buffers, JetNetwork, Weights, Workspace, deposit};
 use crate::activation::Jets;
 use crate::linear::{Matrix, MatrixMut, product};
-use crate::network::{Operation, Source, Store};
+use crate::network::{Operation, Source};
 use crate::scalar::Scalar;
 
 impl<T: Scalar> JetNetwork<T> {
@@ -149,62 +149,5 @@ impl<T: Scalar> JetNetwork<T> {
             matrix,
             add,
         );
-    }
-
-    /// Adds to `gradient` what this tile contributes to the gradient of the trained weights;
-    /// `tangents` tells whether the directions take part.
-    pub(crate) fn weight_gradient(&self, work: &Workspace<T>, tangents: bool, gradient: &mut [T]) {
-        for (node, target) in self.network.nodes().iter().zip(&work.nodes) {
-            let Operation::Affine { sources, bias } = &node.operation else { continue };
-            for source in sources {
-                let Store::Trained(offset) = source.matrix else { continue };
-                let gradient = &mut gradient[offset..offset + node.width * self.width(source.node)];
-                self.matrix_gradient(work, target, node.width, source.node, tangents, gradient);
-            }
-            let Store::Trained(bias) = bias else { continue };
-            let plane = &target.adjoint[..work.points * node.width];
-            for row in plane.chunks_exact(node.width) {
-                for (sum, &adjoint) in gradient[*bias..bias + node.width].iter_mut().zip(row) {
-                    *sum += adjoint;
-                }
-            }
-        }
-    }
-
-    /// adjointᵀ · source over all live rows.
-    fn matrix_gradient(
-        &self,
-        work: &Workspace<T>,
-        target: &Buffers<T>,
-        width: usize,
-        source: usize,
-        tangents: bool,
-        gradient: &mut [T],
-    ) {
-        let columns = self.width(source);
-        let components = self.plan.len();
-        let groups = if tangents { 1 + work.directions } else { 1 };
-        let (jets, moving) = self.live(source);
-        let mut add = |first_row: usize, rows: usize| {
-            let adjoint = &target.adjoint[first_row * width..(first_row + rows) * width];
-            let input = &work.nodes[source].forward[first_row * columns..(first_row + rows) * columns];
-            let adjoint = Matrix::new(adjoint, rows, width).transposed();
-            product(
-                MatrixMut::new(gradient, width, columns),
-                adjoint,
-                Matrix::new(input, rows, columns),
-                true,
-            );
-        };
-        if jets == components && (moving == components || groups == 1) {
-            add(0, groups * components * work.points);
-            return;
-        }
-        add(0, jets * work.points);
-        for group in 1..groups {
-            if moving > 0 {
-                add(group * components * work.points, moving * work.points);
-            }
-        }
     }
 }

@@ -31,8 +31,7 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
         sums: &mut [f64],
         gradient: &mut [T],
     ) {
-        points.forward(tile, &self.weights, &self.unknowns, runner);
-        self.residual_gradients(program, points, runner);
+        points.linearise(program, tile, &self.weights, &self.unknowns, runner);
         self.losses_and_seeds(program, points, tile, runner, sums);
         if self.gradient {
             self.back(program, points, runner);
@@ -42,29 +41,6 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
 }
 
 impl<T: Scalar> ResidualTask<'_, T> {
-    /// r_q and dr_q/dη_j: the tape's linearisation, then one sweep back to the parameters for each q.
-    fn residual_gradients(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
-        let (q_count, slots) = (program.residuals, points.slots.len());
-        let tape = &program.linearisation;
-        let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
-        tape.eval(&inputs, points.tile, &mut runner.first);
-        for q in 0..q_count {
-            let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
-            points.seed(&mut runner.work, 1 + q, rho);
-        }
-        for (number, network) in points.moved() {
-            network.reverse_directions(&self.weights[number], &mut runner.work[number]);
-        }
-        let explicit = q_count * (1 + slots);
-        let columns = runner.seeds[q_count * points.tile..].chunks_exact_mut(points.tile);
-        for (number, column) in columns.enumerate() {
-            let (q, unknown) = (number / points.unknowns, number % points.unknowns);
-            column.copy_from_slice(runner.first.output(tape, explicit + number));
-            points.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
-            points.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
-        }
-    }
-
     /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
     fn losses_and_seeds(
         &self,

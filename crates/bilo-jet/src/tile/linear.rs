@@ -1,0 +1,95 @@
+//! Residuals on one tile with their first derivatives, point by point.
+
+use super::{Points, TileRunner};
+use crate::program::ResidualProgram;
+use crate::scalar::Scalar;
+use crate::sweep::Weights;
+
+/// r_q, dr_q/dη_j and, where there is room for them, the derivatives of r_q by the weights.
+pub(crate) struct LinearTask<T> {
+    pub(crate) weights: Vec<Weights<T>>,
+    pub(crate) unknowns: Vec<T>,
+}
+
+/// The stretches of the results that belong to a tile.
+pub(crate) struct LinearPart<'a> {
+    /// By q.
+    pub(crate) residuals: Vec<&'a mut [f64]>,
+    /// By q and unknown.
+    pub(crate) by_unknown: Vec<&'a mut [f64]>,
+    /// By q: one row of all weights per point. Empty if they are not wanted.
+    pub(crate) by_weight: Vec<&'a mut [f64]>,
+}
+
+impl<T: Scalar> LinearTask<T> {
+    pub(crate) fn run(
+        &self,
+        program: &ResidualProgram,
+        points: &Points<T>,
+        tile: usize,
+        runner: &mut TileRunner<T>,
+        part: LinearPart<'_>,
+    ) {
+        points.linearise(program, tile, &self.weights, &self.unknowns, runner);
+        let residuals = (0..program.residuals).map(|q| runner.first.output(&program.linearisation, q));
+        part.residuals.into_iter().zip(residuals).for_each(widen);
+        let by_unknown = runner.seeds[program.residuals * points.tile..].chunks_exact(points.tile);
+        part.by_unknown.into_iter().zip(by_unknown).for_each(widen);
+        for (q, rows) in part.by_weight.into_iter().enumerate() {
+            points.rows(runner, q, rows);
+        }
+    }
+}
+
+/// Copies what there is room for: the real points of a tile.
+fn widen<T: Scalar>((target, values): (&mut [f64], &[T])) {
+    target.iter_mut().zip(values).for_each(|(target, value)| *target = value.wide());
+}
+
+impl<T: Scalar> Points<T> {
+    /// r_q and dr_q/dη_j: jets forward, the tape's linearisation, then one sweep back to the parameters
+    /// for each q. Leaves r_q in the first tape's outputs, dr_q/dη_j in the seeds after the first q, and
+    /// the adjoints λ_q in the workspaces.
+    pub(super) fn linearise(
+        &self,
+        program: &ResidualProgram,
+        tile: usize,
+        weights: &[Weights<T>],
+        unknowns: &[T],
+        runner: &mut TileRunner<T>,
+    ) {
+        self.forward(tile, weights, unknowns, runner);
+        let (q_count, slots) = (program.residuals, self.slots.len());
+        let tape = &program.linearisation;
+        let inputs = self.tape_inputs(&runner.slots, &runner.columns, unknowns);
+        tape.eval(&inputs, self.tile, &mut runner.first);
+        for q in 0..q_count {
+            let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
+            self.seed(&mut runner.work, 1 + q, rho);
+        }
+        for (number, network) in self.moved() {
+            network.reverse_directions(&weights[number], &mut runner.work[number]);
+        }
+        let explicit = q_count * (1 + slots);
+        let columns = runner.seeds[q_count * self.tile..].chunks_exact_mut(self.tile);
+        for (number, column) in columns.enumerate() {
+            let (q, unknown) = (number / self.unknowns, number % self.unknowns);
+            column.copy_from_slice(runner.first.output(tape, explicit + number));
+            self.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
+            self.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
+        }
+    }
+
+    /// The derivatives of r_q by the weights of all networks that the lower level moves, one row per real
+    /// point of the tile; those by other weights stay as they are.
+    fn rows(&self, runner: &TileRunner<T>, q: usize, rows: &mut [f64]) {
+        let weights: usize = self.networks.iter().map(|network| network.network().weights()).sum();
+        for (point, row) in rows.chunks_exact_mut(weights).enumerate() {
+            for (number, network) in self.moved() {
+                let offset = self.offsets[number];
+                let row = &mut row[offset..offset + network.network().weights()];
+                network.row(&runner.work[number], 1 + q, point, row);
+            }
+        }
+    }
+}
