@@ -6,7 +6,7 @@ pub(crate) mod functions;
 
 use crate::diagnostic::Result;
 use crate::likelihood::Sites;
-use crate::misfit::DataLoss;
+use crate::misfit::{DataLoss, columns};
 use crate::operator::LocalOperator;
 use crate::train::Point;
 use crate::twin::WithSlopes;
@@ -51,7 +51,7 @@ impl Audit {
         let (theirs, ours) = (values(network).concat(), values(classical).concat());
         let judged = |observed: &[WithSlopes]| data.judge(sites, &values(observed));
         let (by_theirs, by_ours) = (judged(network)?, judged(classical)?);
-        let columns = data.slopes(classical);
+        let columns = columns(classical);
         let exact = by_ours.gradient(&columns);
         // How far the gradient moves with the values' distance, entry by entry, is at most this.
         let distance = norm(&difference(&by_theirs.by_values.concat(), &by_ours.by_values.concat()));

@@ -8,11 +8,11 @@ use crate::examine::text::digits;
 use crate::function::network::theta;
 use crate::level::Upper;
 use crate::likelihood::Sites;
-use crate::misfit::{DataLoss, TwinLoss, Visit};
+use crate::misfit::{DataLoss, TwinLoss, Visit, columns};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
 use crate::outcome::{MisfitOutcome, Outcome, ScalarOutcome, Stop};
-use crate::problem::GradientMode;
+use crate::problem::{GradientMode, Problem, Table};
 use crate::theta::Theta;
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
@@ -25,11 +25,20 @@ pub(crate) struct Inspector<'a> {
     pub(crate) data: DataLoss<'a>,
     /// The twin, or why there is none.
     pub(crate) twin: std::result::Result<&'a Twin, String>,
-    /// The upper level that moved the unknowns.
-    pub(crate) upper: &'a Upper,
+    /// The upper level whose gradient moved the unknowns; none if the derivatives of the observed values did.
+    pub(crate) upper: Option<&'a Upper>,
 }
 
 impl<'a> Inspector<'a> {
+    pub(crate) fn new(
+        problem: &'a Problem,
+        tables: &'a [Table],
+        twin: &'a std::result::Result<Twin, String>,
+        upper: Option<&'a Upper>,
+    ) -> Self {
+        Self { data: DataLoss::new(problem, tables), twin: twin.as_ref().map_err(Clone::clone), upper }
+    }
+
     fn loss(&self) -> std::result::Result<TwinLoss<'a>, String> {
         Ok(TwinLoss { data: self.data, twin: self.twin.clone()? })
     }
@@ -50,23 +59,37 @@ impl<'a> Inspector<'a> {
         visit: &Visit<'_>,
     ) -> std::result::Result<Audit, String> {
         let text = |error: Error| error.headline();
-        self.upper.move_places(self.data.problem(), device, &point.eta).map_err(text)?;
-        let ours = self.upper.data_loss(device, &point.weights, &point.eta);
+        let ours = self.gradient(point, network, device, &visit.sites).map_err(text)?;
         if self.data.problem().functions.is_empty() {
             let classical = self.slopes(visit)?;
-            return Audit::new(at, &self.data, &visit.sites, &ours.by_eta, network, &classical).map_err(text);
+            return Audit::new(at, &self.data, &visit.sites, &ours, network, &classical).map_err(text);
         }
         let (problem, exact) = (self.data.problem(), self.loss()?.gradient(visit).map_err(text)?);
         let by_net = |gradient: &Theta| by_variables(problem, &visit.theta, gradient).map_err(text);
         if problem.training.gradient == GradientMode::Exact {
             let by_net = by_net(&exact)?;
-            return Ok(Audit::of_functions(at, &ours.by_eta, &by_coefficients(problem, operator, &by_net)));
+            return Ok(Audit::of_functions(at, &ours, &by_coefficients(problem, operator, &by_net)));
         }
         let shifts = network_by_shifts(&self.data, &visit.sites, operator, device, point).map_err(text)?;
-        let mut pointwise = Theta { eta: ours.by_eta, ..visit.theta.zeros() };
+        let mut pointwise = Theta { eta: ours, ..visit.theta.zeros() };
         let values = values(network);
         pointwise.add(&pointwise_gradient(&self.data, &visit.sites, &values, &shifts).map_err(text)?);
         Ok(Audit::of_functions(at, &by_net(&pointwise)?, &by_net(&exact)?))
+    }
+
+    /// The derivatives of the data loss by all variables that moved the unknowns at a point.
+    fn gradient(
+        &self,
+        point: &Point,
+        network: &[WithSlopes],
+        device: &mut dyn Device,
+        sites: &[Sites],
+    ) -> Result<Vec<f64>> {
+        let Some(upper) = self.upper else {
+            return Ok(self.data.judge(sites, &values(network))?.gradient(&columns(network)));
+        };
+        upper.move_places(self.data.problem(), device, &point.eta)?;
+        Ok(upper.data_loss(device, &point.weights, &point.eta).by_eta)
     }
 
     fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {
@@ -128,7 +151,7 @@ impl<'a> Inspector<'a> {
     /// The minimum of the data loss under the exact PDE next to the estimate.
     fn data_optimal(&self, outcome: &mut Outcome, visit: Visit<'a>) {
         let Ok(twin) = self.twin else { return };
-        let reason = match minimise(&TwinLoss { data: self.data, twin }, visit, &mut |_| None) {
+        let reason = match minimise(&mut TwinLoss { data: self.data, twin }, visit, &mut |_| None) {
             Ok(optimum) if optimum.stop == Stop::Converged => {
                 let eta = self.data.problem().unknowns.iter().zip(&optimum.visit.theta.eta);
                 let found = outcome.unknowns.iter_mut().zip(eta);

@@ -17,5 +17,5 @@ mod penalty;
 mod rows;
 mod solver;
 
-pub(crate) use corrector::Work;
+pub use corrector::Work;
 pub(crate) use solver::{LocalSolver, LocalVisit};

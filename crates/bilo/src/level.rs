@@ -14,7 +14,7 @@ use crate::finite::{HostProgram, require_finite};
 use crate::function::{Lattice, network::columns};
 use crate::given::GivenColumns;
 use crate::likelihood::{Law, Part, Sites};
-use crate::operator::{LocalOperator, program_error, with_shifts};
+use crate::operator::{LocalOperator, Size, program_error, with_shifts};
 use crate::problem::{
     KnownFunction, Names, Points, Problem, Regulariser, RegulariserKind, Renewal, Table, UnknownFunction,
 };
@@ -27,15 +27,17 @@ use bilo_jet::{
 
 /// L_LO = Σ_e weight_e (L_res,e + w_rgrad L_rgrad,e).
 pub struct Lower {
-    blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     names: Vec<String>,
     /// Unknowns of the device: scalars and shifts of functions.
-    unknowns: usize,
+    pub(crate) unknowns: usize,
 }
 
 /// Equations that share their points.
-struct Block {
-    id: ResidualId,
+pub(crate) struct Block {
+    pub(crate) id: ResidualId,
+    /// The weight of each point in a mean over them.
+    places: Vec<f64>,
     weights: ResidualWeights,
     /// The first of its equations, and the seed of its points.
     first: usize,
@@ -50,6 +52,32 @@ impl Lower {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         seed: u64,
+    ) -> Result<Self> {
+        Self::at(problem, operator, device, seed, &|points, seed| {
+            let drawn = points.drawn(problem, seed, 0)?;
+            let weights = vec![1.0 / drawn.len() as f64; drawn.len()];
+            Ok((drawn, weights))
+        })
+    }
+
+    /// The same where polynomials of a dictionary need the points.
+    pub(crate) fn clustered(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        size: &Size,
+        seed: u64,
+    ) -> Result<Self> {
+        let modes = size.along(problem);
+        Self::at(problem, operator, device, seed, &|points, seed| points.clustered(problem, &modes, seed))
+    }
+
+    fn at(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        seed: u64,
+        place: &dyn Fn(&Points, u64) -> Result<(PointSource, Vec<f64>)>,
     ) -> Result<Self> {
         let mut groups: Vec<(&Points, Vec<usize>)> = vec![];
         for (number, equation) in problem.equations.iter().enumerate() {
@@ -70,7 +98,7 @@ impl Lower {
             let program = ResidualProgram::new(graph, &given.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let seed = seed_for(seed, Purpose::EquationPoints, members[0]);
-            let drawn = points.drawn(problem, seed, 0)?;
+            let (drawn, places) = place(points, seed)?;
             let equations: Vec<_> = members.iter().map(|&member| &problem.equations[member]).collect();
             let residuals: Vec<Expr> = members.iter().map(|&e| at_guess.residuals[e]).collect();
             let there = at_guess.following(points)?;
@@ -79,7 +107,7 @@ impl Lower {
             let id = device.load_residual(program, given.at(drawn));
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
-            lower.blocks.push(Block { id, weights, first: members[0], seed, given });
+            lower.blocks.push(Block { id, places, weights, first: members[0], seed, given });
             let name = |kind: &str, e: &usize| format!("{kind}.{}", problem.equations[*e].name);
             lower.names.extend(members.iter().map(|e| name("residual", e)));
             lower.names.extend(members.iter().map(|e| name("residual-gradient", e)));
@@ -127,6 +155,14 @@ impl Lower {
             terms.extend(loss.gradient);
         }
         (total, terms)
+    }
+}
+
+impl Block {
+    /// √weight of every residual of each equation in L_LO.
+    pub(crate) fn roots(&self) -> Vec<Vec<f64>> {
+        let of = |weight: &f64| self.places.iter().map(|place| (weight * place).sqrt()).collect();
+        self.weights.equation.iter().map(of).collect()
     }
 }
 
@@ -325,7 +361,11 @@ impl Fit {
 }
 
 /// The nodes of an unknown function's grid with the values of a known function there (zero without one).
-fn on_nodes(problem: &Problem, function: &UnknownFunction, known: Option<&KnownFunction>) -> Result<Table> {
+pub(crate) fn on_nodes(
+    problem: &Problem,
+    function: &UnknownFunction,
+    known: Option<&KnownFunction>,
+) -> Result<Table> {
     let lattice = Lattice::new(function);
     let nodes = lattice.columns();
     let nodes: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
@@ -338,7 +378,10 @@ fn on_nodes(problem: &Problem, function: &UnknownFunction, known: Option<&KnownF
 }
 
 /// What a regulariser keeps an unknown function near to, if it does.
-fn reference<'a>(function: &'a UnknownFunction, regulariser: &'a Regulariser) -> Option<&'a KnownFunction> {
+pub(crate) fn reference<'a>(
+    function: &'a UnknownFunction,
+    regulariser: &'a Regulariser,
+) -> Option<&'a KnownFunction> {
     match &regulariser.kind {
         RegulariserKind::L2 { reference } => Some(reference.as_ref().unwrap_or(&function.guess)),
         RegulariserKind::H1 | RegulariserKind::Tv { .. } => None,

@@ -45,6 +45,7 @@ pub mod forward;
 pub mod function;
 mod given;
 pub mod identify;
+mod implicit;
 pub mod level;
 pub mod likelihood;
 pub mod method;

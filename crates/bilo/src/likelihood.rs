@@ -76,6 +76,12 @@ impl Law {
         Law::new("((value - data)/sigma)^2", "2/sigma^2", &[])
     }
 
+    /// |value|, rounded within s of zero. Its curvature is that of the parabola that touches it and lies above
+    /// it elsewhere.
+    pub(crate) fn rounded(s: f64) -> Law {
+        Law::new("sqrt(value^2 + s^2) - s", "1/sqrt(value^2 + s^2)", &[("s", s)])
+    }
+
     /// A one with the probability `value`, else a zero.
     fn bernoulli() -> Law {
         let p = format!("min(max(value, {CERTAIN:?}), 1 - {CERTAIN:?})");

@@ -3,7 +3,8 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::likelihood::Sites;
-use crate::problem::{Problem, Table};
+use crate::optimum::{Judgeable, Landscape};
+use crate::problem::{Problem, Table, Unknown};
 use crate::theta::Theta;
 use crate::twin::{Twin, TwinSolution, WithSlopes};
 
@@ -25,6 +26,8 @@ pub struct Judged {
     /// Square roots of half the expected second derivatives by the values, over all observations: if the
     /// errors are normal, what multiplies value - data in the square root of the loss.
     pub roots: Vec<f64>,
+    /// The weighted sum of the terms.
+    pub loss: f64,
     /// The size of a loss from which nothing more can be gained.
     pub size: f64,
 }
@@ -61,7 +64,7 @@ impl<'a> DataLoss<'a> {
 
     /// What the data make of observed values.
     pub fn judge(&self, sites: &[Sites], values: &[Vec<f64>]) -> Result<Judged> {
-        let mut judged = Judged { terms: vec![], by_values: vec![], roots: vec![], size: 0.0 };
+        let mut judged = Judged { terms: vec![], by_values: vec![], roots: vec![], loss: 0.0, size: 0.0 };
         for ((observation, sites), values) in self.problem.observations.iter().zip(sites).zip(values) {
             let weight = observation.weight;
             let found = sites.judge(values)?;
@@ -70,21 +73,22 @@ impl<'a> DataLoss<'a> {
                 .roots
                 .extend(found.curvature.into_iter().map(|curvature| (weight * curvature / 2.0).sqrt()));
             judged.size += weight * observation.likelihood.size(found.term);
+            judged.loss += weight * found.term;
             judged.terms.push(found.term);
         }
         Ok(judged)
-    }
-
-    /// The derivatives of the observed values over all observations, one column per unknown.
-    pub fn slopes(&self, observed: &[WithSlopes]) -> Vec<Vec<f64>> {
-        let column = |j: usize| observed.iter().flat_map(|observed| observed.slopes[j].clone()).collect();
-        (0..self.problem.unknowns.len()).map(column).collect()
     }
 
     /// The weighted sum of the terms.
     pub fn total(&self, terms: &[f64]) -> f64 {
         self.problem.observations.iter().zip(terms).map(|(observation, term)| observation.weight * term).sum()
     }
+}
+
+/// The derivatives of the observed values over all observations, one column per variable.
+pub(crate) fn columns(observed: &[WithSlopes]) -> Vec<Vec<f64>> {
+    let column = |j: usize| observed.iter().flat_map(|observed| observed.slopes[j].clone()).collect();
+    (0..observed.first().map_or(0, |first| first.slopes.len())).map(column).collect()
 }
 
 impl Judged {
@@ -104,6 +108,32 @@ pub struct TwinLoss<'a> {
     pub data: DataLoss<'a>,
     /// What solves the PDE.
     pub twin: &'a Twin,
+}
+
+impl<'a> Landscape for TwinLoss<'a> {
+    type Visit = Visit<'a>;
+
+    fn unknowns(&self) -> &[Unknown] {
+        &self.data.problem.unknowns
+    }
+
+    fn visit(&mut self, _near: &Visit<'a>, eta: &[f64]) -> Result<Visit<'a>> {
+        TwinLoss::visit(self, eta)
+    }
+
+    fn observed(&mut self, visit: &Visit<'a>) -> Result<Vec<WithSlopes>> {
+        self.slopes(visit)
+    }
+}
+
+impl Judgeable for Visit<'_> {
+    fn eta(&self) -> &[f64] {
+        &self.theta.eta
+    }
+
+    fn judged(&self) -> &Judged {
+        &self.judged
+    }
 }
 
 /// The solution at some value of the unknowns and what it says of the observations.

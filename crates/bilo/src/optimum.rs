@@ -1,8 +1,9 @@
-//! The data-optimal unknowns: the minimum of the data loss under the exact PDE, by Gauss-Newton (Fisher
-//! scoring where errors are not normal) with Levenberg's damping and tangents of the classical twin.
+//! The minimum of the data loss over the unknowns, by Gauss-Newton (Fisher scoring where errors are not
+//! normal) with Levenberg's damping. What solves the PDE on the way is the classical twin, or a local
+//! operator that is solved again at every step.
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::misfit::{TwinLoss, Visit};
+use crate::misfit::{Judged, columns};
 use crate::outcome::Stop;
 use crate::problem::Unknown;
 use crate::twin::WithSlopes;
@@ -33,10 +34,34 @@ pub struct Iterate<'a> {
     pub terms: &'a [f64],
 }
 
+/// What solves the PDE for given unknowns and says what the data make of the solution.
+pub trait Landscape {
+    /// A solution at some value of the variables.
+    type Visit: Judgeable;
+
+    /// The scalar unknowns, whose variables come first.
+    fn unknowns(&self) -> &[Unknown];
+
+    /// Solves at other variables than those of a visit.
+    fn visit(&mut self, near: &Self::Visit, eta: &[f64]) -> Result<Self::Visit>;
+
+    /// The values that the loss is made of, with their derivatives by the variables.
+    fn observed(&mut self, visit: &Self::Visit) -> Result<Vec<WithSlopes>>;
+}
+
+/// A solution with what the data make of it.
+pub trait Judgeable {
+    /// The variables.
+    fn eta(&self) -> &[f64];
+
+    /// What the data make of it.
+    fn judged(&self) -> &Judged;
+}
+
 /// Where the minimisation ended.
-pub struct Optimum<'a> {
+pub struct Optimum<V> {
     /// The solution there.
-    pub visit: Visit<'a>,
+    pub visit: V,
     /// The observed quantities with their derivatives by eta.
     pub observed: Vec<WithSlopes>,
     /// Why it ended.
@@ -46,14 +71,14 @@ pub struct Optimum<'a> {
 }
 
 /// Minimises the data loss from a solution at some start; `watch` may end it after an iteration.
-pub fn minimise<'a>(
-    loss: &TwinLoss<'a>,
-    start: Visit<'a>,
+pub fn minimise<L: Landscape>(
+    landscape: &mut L,
+    start: L::Visit,
     watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
-) -> Result<Optimum<'a>> {
-    let mut search = Search::new(loss, start)?;
+) -> Result<Optimum<L::Visit>> {
+    let mut search = Search::new(landscape, start)?;
     for step in 1..=MAX_ITERATIONS {
-        let (eta, terms) = (search.visit.theta.eta.clone(), search.visit.judged.terms.clone());
+        let (eta, terms) = (search.visit.eta().to_vec(), search.visit.judged().terms.clone());
         let converged = search.iterate()?;
         let stop = watch(&Iterate { step, eta: &eta, terms: &terms });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
@@ -63,9 +88,9 @@ pub fn minimise<'a>(
     Ok(search.ended(Stop::Steps, MAX_ITERATIONS))
 }
 
-struct Search<'l, 'a> {
-    loss: &'l TwinLoss<'a>,
-    visit: Visit<'a>,
+struct Search<'l, L: Landscape> {
+    landscape: &'l mut L,
+    visit: L::Visit,
     observed: Vec<WithSlopes>,
     /// Levenberg's lambda, and what it grows by when the next step is rejected.
     damping: f64,
@@ -73,33 +98,32 @@ struct Search<'l, 'a> {
     start: Vec<f64>,
 }
 
-impl<'l, 'a> Search<'l, 'a> {
-    fn new(loss: &'l TwinLoss<'a>, visit: Visit<'a>) -> Result<Self> {
-        let (observed, start) = (loss.slopes(&visit)?, visit.theta.eta.clone());
-        Ok(Self { loss, visit, observed, damping: DAMPING, growth: 2.0, start })
+impl<'l, L: Landscape> Search<'l, L> {
+    fn new(landscape: &'l mut L, visit: L::Visit) -> Result<Self> {
+        let (observed, start) = (landscape.observed(&visit)?, visit.eta().to_vec());
+        Ok(Self { landscape, visit, observed, damping: DAMPING, growth: 2.0, start })
     }
 
-    fn ended(self, stop: Stop, steps: usize) -> Optimum<'a> {
+    fn ended(self, stop: Stop, steps: usize) -> Optimum<L::Visit> {
         Optimum { visit: self.visit, observed: self.observed, stop, steps }
     }
 
     /// One accepted step; true if there is nothing left to gain.
     fn iterate(&mut self) -> Result<bool> {
-        let model = Model::new(self.loss, &self.visit, &self.observed)?;
+        let model = Model::new(self.landscape.unknowns(), &self.visit, &self.observed)?;
         if model.stationary() {
             return Ok(true);
         }
-        let before = self.loss.data.total(&self.visit.judged.terms);
+        let before = self.visit.judged().loss;
         loop {
             let trial = self.projected(&model.step(self.damping));
-            let moved: Vec<f64> =
-                trial.iter().zip(&self.visit.theta.eta).map(|(new, old)| new - old).collect();
-            // Where the twin cannot solve, the step was too long.
-            if let Ok(visit) = self.loss.visit(&trial) {
-                let gain = before - self.loss.data.total(&visit.judged.terms);
+            let moved: Vec<f64> = trial.iter().zip(self.visit.eta()).map(|(new, old)| new - old).collect();
+            // Where the PDE cannot be solved, the step was too long.
+            if let Ok(visit) = self.landscape.visit(&self.visit, &trial) {
+                let gain = before - visit.judged().loss;
                 if gain > 0.0 {
                     self.visit = visit;
-                    self.observed = self.loss.slopes(&self.visit)?;
+                    self.observed = self.landscape.observed(&self.visit)?;
                     self.relax(gain / model.predicted_gain(&moved));
                     return Ok(self.small(&moved));
                 }
@@ -119,14 +143,18 @@ impl<'l, 'a> Search<'l, 'a> {
     }
 
     fn projected(&self, step: &[f64]) -> Vec<f64> {
-        let unknowns = &self.loss.data.problem().unknowns;
-        let moved = self.visit.theta.eta.iter().zip(step).zip(unknowns);
-        moved.map(|((eta, step), unknown)| unknown.project(eta + step)).collect()
+        let unknowns = self.landscape.unknowns();
+        let moved = self.visit.eta().iter().zip(step).enumerate();
+        moved.map(|(j, (eta, step))| unknowns.get(j).map_or(eta + step, |u| u.project(eta + step))).collect()
     }
 
     fn small(&self, moved: &[f64]) -> bool {
-        let sizes =
-            self.visit.theta.eta.iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
+        let sizes = self.visit.eta().iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
+        // Coefficients of functions are of one size together.
+        let scalars = self.landscape.unknowns().len();
+        let mut sizes: Vec<f64> = sizes.collect();
+        let largest = sizes[scalars..].iter().copied().fold(0.0, f64::max);
+        sizes[scalars..].fill(largest);
         moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= STEP * size)
     }
 }
@@ -149,20 +177,19 @@ struct Model {
 }
 
 impl Model {
-    fn new(loss: &TwinLoss<'_>, visit: &Visit<'_>, observed: &[WithSlopes]) -> Result<Self> {
-        let mut jacobian = loss.data.slopes(observed);
-        let gradient: Vec<f64> = visit.judged.gradient(&jacobian).iter().map(|slope| slope / 2.0).collect();
-        let roots = &visit.judged.roots;
+    fn new(unknowns: &[Unknown], visit: &impl Judgeable, observed: &[WithSlopes]) -> Result<Self> {
+        let judged = visit.judged();
+        let mut jacobian = columns(observed);
+        let gradient: Vec<f64> = judged.gradient(&jacobian).iter().map(|slope| slope / 2.0).collect();
+        let roots = &judged.roots;
         for column in &mut jacobian {
             column.iter_mut().zip(roots).for_each(|(slope, root)| *slope *= root);
         }
-        let unknowns = loss.data.problem().unknowns.iter().zip(&visit.theta.eta);
-        let lengths: Vec<f64> = (unknowns.zip(&jacobian).zip(&gradient))
-            .map(|(((unknown, &eta), column), &slope)| match held(unknown, eta, slope) {
-                true => 0.0,
-                false => dot(column, column).sqrt(),
-            })
-            .collect();
+        let length = |j: usize| match unknowns.get(j) {
+            Some(unknown) if held(unknown, visit.eta()[j], gradient[j]) => 0.0,
+            _ => dot(&jacobian[j], &jacobian[j]).sqrt(),
+        };
+        let lengths: Vec<f64> = (0..jacobian.len()).map(length).collect();
         let unit = |i: usize, j: usize| if lengths[j] > 0.0 { jacobian[j][i] / lengths[j] } else { 0.0 };
         let matrix = Mat::from_fn(roots.len(), jacobian.len(), unit);
         let svd = matrix.thin_svd().map_err(|_| {
@@ -175,7 +202,7 @@ impl Model {
             singular: (0..count).map(|k| svd.S().column_vector()[k]).collect(),
             right: svd.V().to_owned(),
             along: (0..count).map(along).collect(),
-            size: visit.judged.size.sqrt(),
+            size: judged.size.sqrt(),
             gradient,
             jacobian,
             lengths,

@@ -1,6 +1,8 @@
 //! What a run returns. Later versions add fields and never rename these.
 
 use crate::audit::Audit;
+pub use crate::implicit::Work;
+use crate::operator::Size;
 use crate::picture::Drawing;
 use crate::problem::{GradientMode, Problem, Unknown};
 use crate::uncertainty::Noise;
@@ -189,6 +191,58 @@ pub struct Fields {
     pub arrays: Vec<Field>,
 }
 
+/// What stood for the solution as a function of coordinates and unknowns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperatorOutcome {
+    /// `"network"` or `"dictionary"`.
+    pub kind: &'static str,
+    /// Why it is what it is, if the program chose it.
+    pub why: Option<String>,
+    /// What a dictionary held.
+    pub dictionary: Option<DictionaryOutcome>,
+}
+
+/// What a dictionary held, and how well that was enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DictionaryOutcome {
+    /// Name of the features.
+    pub basis: &'static str,
+    /// Functions along each coordinate and of each extra input, by name; none for ridge functions.
+    pub modes: Vec<(String, usize)>,
+    /// Number of features.
+    pub features: usize,
+    /// Root mean square of the residuals at points where they were not made small.
+    pub residual: f64,
+    /// Relative change of the solution from the dictionary before, if there was one.
+    pub change: Option<f64>,
+    /// What it took.
+    pub work: Work,
+}
+
+impl OperatorOutcome {
+    pub(crate) fn network() -> OperatorOutcome {
+        OperatorOutcome { kind: "network", why: None, dictionary: None }
+    }
+
+    pub(crate) fn dictionary(
+        problem: &Problem,
+        size: &Size,
+        residual: f64,
+        change: Option<f64>,
+        work: Work,
+    ) -> OperatorOutcome {
+        let names = problem.coordinates.iter().map(|c| &c.name).chain(problem.inputs.iter().map(|i| &i.name));
+        let modes = match size {
+            Size::Modes(modes) => names.cloned().zip(modes.iter().copied()).collect(),
+            Size::Ridges(_) => vec![],
+        };
+        let basis = problem.operator.dictionary.basis.name();
+        let dictionary =
+            DictionaryOutcome { basis, modes, features: size.features(), residual, change, work };
+        OperatorOutcome { kind: "dictionary", why: None, dictionary: Some(dictionary) }
+    }
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -212,6 +266,8 @@ pub struct Outcome {
     pub functions: Vec<FunctionOutcome>,
     /// The states.
     pub states: Vec<StateOutcome>,
+    /// What stood for the solution; none for a method without a local operator.
+    pub operator: Option<OperatorOutcome>,
     /// Last value of every loss term by name, in the order of the history.
     pub losses: Vec<(String, f64)>,
     /// How well both solutions at the estimate fit the data.

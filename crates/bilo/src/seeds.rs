@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     RandomField,
     /// Points of an equation that are drawn afresh.
     Renewal,
+    /// Points where the solutions of two dictionaries are compared.
+    Checks,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

@@ -25,6 +25,15 @@ pub struct Point {
     pub weights: Vec<f64>,
     /// The scalars' variables, then the coefficients of functions that are sums of given ones.
     pub eta: Vec<f64>,
+    /// dW/deta_j, if the weights are solved for at every eta; empty if the unknowns are inputs of networks.
+    pub slopes: Vec<Vec<f64>>,
+}
+
+impl Point {
+    /// Networks with the unknowns among their inputs.
+    pub fn new(weights: Vec<f64>, eta: Vec<f64>) -> Point {
+        Point { weights, eta, slopes: vec![] }
+    }
 }
 
 /// How a phase ended.
@@ -110,7 +119,7 @@ impl Trainer<'_> {
 
     /// One step of pre-training; the loss terms before it.
     fn pretrain_step(&mut self, point: &mut Point, optimiser: &mut dyn Optimizer) -> Vec<f64> {
-        let Point { weights, eta } = point;
+        let Point { weights, eta, .. } = point;
         let mut seen = None;
         optimiser.step(weights, &mut |weights, gradient| {
             gradient.fill(0.0);
@@ -148,7 +157,7 @@ impl Trainer<'_> {
 
     /// One step of the lower level, over W; the terms of its last evaluation.
     fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
-        let Point { weights, eta } = point;
+        let Point { weights, eta, .. } = point;
         let mut all = weights.clone();
         let functions = self.shapes.function_weights();
         lower.step(&mut weights[functions..], &mut |moved, gradient| {

@@ -101,7 +101,7 @@ fn derivatives_by_coordinates_are_total_and_by_inputs_partial() {
     let problem = observing(&written);
     let operator = LocalOperator::new(&problem, 0).expect("an operator");
     let bound = &operator.operator.networks[0];
-    assert_eq!((bound.network.spec().coordinates, bound.network.spec().parameters), (2, 1));
+    assert_eq!((bound.network.coordinates(), bound.network.parameters()), (2, 1));
     for x in [0.2_f64, 1.3] {
         let (phi, s, e) = ((x - 0.5).abs(), (x - 0.5).signum(), x.exp());
         let mut given = vec![(Leaf::Symbol(operator.names.coordinates[0]), x)];

@@ -32,7 +32,7 @@ fn levels(problem: &Problem, data: &Table, seed: u64) -> (Box<dyn Device>, Lower
     let mut operator = LocalOperator::new(problem, seed).unwrap();
     let lower = Lower::new(problem, &mut operator, device.as_mut(), seed).unwrap();
     let upper = Upper::new(problem, &mut operator, device.as_mut(), vec![data.clone()]).unwrap();
-    let point = Point { weights: operator.initial_weights(seed), eta: vec![problem.unknowns[0].guess] };
+    let point = Point::new(operator.initial_weights(seed), vec![problem.unknowns[0].guess]);
     (device, lower, upper, point)
 }
 

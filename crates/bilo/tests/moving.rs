@@ -148,7 +148,7 @@ fn observed_values_move_with_the_input() {
     let (eta, data) = (vec![0.42, 2.5, 5.0], DataLoss::new(&problem, &tables));
     let weights = network.weights.clone();
     let mut observed = |eta: &[f64]| {
-        let point = Point { weights: weights.clone(), eta: eta.to_vec() };
+        let point = Point::new(weights.clone(), eta.to_vec());
         let Network { operator, device, .. } = &mut network;
         network_observed(&data, &data.sites(&point.eta).expect("sites"), operator, device.as_mut(), &point)
             .expect("values")

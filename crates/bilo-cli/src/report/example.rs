@@ -1,7 +1,9 @@
 //! An outcome for tests.
 
 use bilo::audit::Audit;
-use bilo::outcome::{Field, Fields, MisfitOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use bilo::outcome::{
+    Field, Fields, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
+};
 use bilo::uncertainty::{Noise, NoiseSource};
 
 /// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
@@ -37,6 +39,7 @@ pub(crate) fn outcome() -> Outcome {
             relative_l2_vs_classical: Some(1e-3),
             relative_l2_at_end: None,
         }],
+        operator: Some(OperatorOutcome { kind: "network", why: None, dictionary: None }),
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
         misfits: vec![MisfitOutcome {
             name: "ends".into(),

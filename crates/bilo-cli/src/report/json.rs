@@ -1,7 +1,7 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
-use bilo::outcome::{FunctionOutcome, MisfitOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
@@ -22,6 +22,7 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             }
             (&state.name, value)
         }),
+        "operator": outcome.operator.as_ref().map(operator),
         "losses": map(&outcome.losses, |(name, loss)| (name, json!(loss))),
         "data_misfit": map(&outcome.misfits, |misfit| {
             (&misfit.name, misfit_value(misfit))
@@ -51,6 +52,23 @@ fn unknowns(outcome: &Outcome) -> Map<String, Value> {
     let mut unknowns = map(&outcome.unknowns, |unknown| (&unknown.name, scalar(unknown)));
     unknowns.append(&mut map(&outcome.functions, |unknown| (&unknown.name, function(unknown))));
     unknowns
+}
+
+fn operator(operator: &OperatorOutcome) -> Value {
+    let mut value = json!({ "kind": operator.kind, "why": operator.why });
+    if let Some(dictionary) = &operator.dictionary {
+        value["basis"] = json!(dictionary.basis);
+        value["modes"] = json!(map(&dictionary.modes, |(name, count)| (name, json!(count))));
+        value["features"] = json!(dictionary.features);
+        value["residual"] = json!(dictionary.residual);
+        value["change"] = json!(dictionary.change);
+        value["work"] = json!({
+            "lower_steps": dictionary.work.lower_steps,
+            "jacobians": dictionary.work.jacobians,
+            "factorisations": dictionary.work.factorisations,
+        });
+    }
+    value
 }
 
 fn function(unknown: &FunctionOutcome) -> Value {

@@ -3,7 +3,7 @@
 use super::number::{duration, significant};
 use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
 use bilo::observer::Phase;
-use bilo::outcome::{FunctionOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
@@ -25,6 +25,7 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
         text.push('\n');
     }
     outcome.functions.iter().for_each(|unknown| text += &function(unknown));
+    text += &operator(outcome);
     text += &states(outcome);
     text += &classical(outcome);
     for note in &outcome.notes {
@@ -96,14 +97,36 @@ fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
     ]
 }
 
+/// What stands for the solution, if it is not the network that everybody expects.
+fn operator(outcome: &Outcome) -> String {
+    let Some(OperatorOutcome { why, dictionary, .. }) = &outcome.operator else { return String::new() };
+    let Some(found) = dictionary else {
+        return why.as_ref().map_or(String::new(), |why| format!("A network, not a dictionary: {why}.\n"));
+    };
+    let modes: Vec<String> = found.modes.iter().map(|(name, count)| format!("{count} in {name}")).collect();
+    let modes = if modes.is_empty() { String::new() } else { format!(" ({})", modes.join(", ")) };
+    let change =
+        found.change.map_or(String::new(), |change| format!("; fewer change the solution by {change:.1e}"));
+    let (basis, features, residual) = (found.basis, found.features, found.residual);
+    format!(
+        "Dictionary of {features} {basis} features{modes}: residual {residual:.1e} between its points{change}.\n"
+    )
+}
+
+/// What stands for the solution, in a word.
+fn solution(outcome: &Outcome) -> &'static str {
+    outcome.operator.as_ref().map_or("network", |operator| operator.kind)
+}
+
 fn states(outcome: &Outcome) -> String {
     let mut text = String::new();
+    let ours = solution(outcome);
     for state in &outcome.states {
         if let Some(error) = state.relative_l2_vs_classical {
             let name = &state.name;
             let _ = writeln!(
                 text,
-                "{name}: network and classical solution at the estimate differ by {error:.2e} (relative L2)."
+                "{name}: {ours} and classical solution at the estimate differ by {error:.2e} (relative L2)."
             );
         }
     }
@@ -121,14 +144,18 @@ fn states(outcome: &Outcome) -> String {
 /// What the classical solution says of data, gradients and error bars.
 fn classical(outcome: &Outcome) -> String {
     let mut text = String::new();
+    let ours = solution(outcome);
     for misfit in &outcome.misfits {
         let of = |solution: &str, value: Option<f64>| value.map(|value| format!("{value:.3e} {solution}"));
-        let both = [of("by the network", misfit.network), of("by the classical solution", misfit.classical)];
+        let both = [
+            of(&format!("by the {ours}"), misfit.network),
+            of("by the classical solution", misfit.classical),
+        ];
         let both: Vec<String> = both.into_iter().flatten().collect();
         let _ = writeln!(text, "{}: data loss at the estimate {}.", misfit.name, both.join(", "));
         let of = |solution: &str, dice: Option<f64>| dice.map(|dice| format!("{dice:.3} {solution}"));
         let dice = [
-            of("of the network", misfit.dice_network),
+            of(&format!("of the {ours}"), misfit.dice_network),
             of("of the classical solution", misfit.dice_classical),
         ];
         let dice: Vec<String> = dice.into_iter().flatten().collect();
@@ -172,11 +199,17 @@ fn distrust(outcome: &Outcome) -> String {
     if names.is_empty() {
         return String::new();
     }
+    let (ours, names) = (solution(outcome), names.join(", "));
+    if ours == "dictionary" {
+        return format!(
+            "WARNING: the dictionary does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
+             Try more features (--set operator.modes=...) or a network (--set operator.kind=network).\n"
+        );
+    }
     format!(
-        "WARNING: the network does not solve the PDE at the estimate (see {}): do not trust the unknowns.\n\
+        "WARNING: the network does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
          Try more steps (--set train.pretrain-steps=..., --set train.train-steps=...) or smaller rates\n\
-         (--set train.rate=..., --set train.theta-rate=...).\n",
-        names.join(", ")
+         (--set train.rate=..., --set train.theta-rate=...).\n"
     )
 }
 
@@ -219,10 +252,15 @@ fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
     };
     let memory = peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", bytes as f64 / 1e6));
     let done = match outcome.method.as_str() {
-        "adjoint" => format!("{train} {}", if train == 1 { "iteration" } else { "iterations" }),
+        _ if solution(outcome) == "dictionary" => iterations(train),
+        "adjoint" => iterations(train),
         _ => format!("{pretrain} {steps} of pre-training and {train} of both levels"),
     };
     format!("{done} in {total}{per_step}{memory}.")
+}
+
+fn iterations(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "iteration" } else { "iterations" })
 }
 
 #[cfg(test)]

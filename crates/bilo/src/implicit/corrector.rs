@@ -31,6 +31,14 @@ pub struct Work {
     pub factorisations: usize,
 }
 
+impl Work {
+    pub(crate) fn add(&mut self, more: Work) {
+        self.lower_steps += more.lower_steps;
+        self.jacobians += more.jacobians;
+        self.factorisations += more.factorisations;
+    }
+}
+
 /// Solves for the weights.
 pub(crate) struct Corrector {
     pub(crate) work: Work,

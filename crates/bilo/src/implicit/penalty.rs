@@ -46,7 +46,8 @@ impl Penalty {
             let graph = &mut operator.names.graph;
             let slopes = alone.unknowns.iter().flat_map(|_| values.clone());
             let by = alone.unknowns.iter().flat_map(|&unknown| values.iter().map(move |_| unknown));
-            let slopes: Vec<Expr> = slopes.zip(by).map(|(value, unknown)| graph.diff(value, unknown)).collect();
+            let slopes: Vec<Expr> =
+                slopes.zip(by).map(|(value, unknown)| graph.diff(value, unknown)).collect();
             let program = FieldProgram::new(graph, &alone, &[values, slopes].concat())
                 .map_err(|error| program_error(graph, &error, &function.form.origin))?;
             all.push(Penalty {

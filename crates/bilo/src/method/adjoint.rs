@@ -44,6 +44,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         unknowns: ScalarOutcome::all(problem, &visit.theta.eta),
         functions: vec![],
         states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
+        operator: None,
         misfits: misfits(&loss.data, &visit.sites, None, Some(&visit.values))?,
         losses,
         audit: vec![],
@@ -93,12 +94,14 @@ struct Found<'a> {
 }
 
 /// Few scalars: Gauss-Newton.
-fn gauss_newton<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
+fn gauss_newton<'a>(mut loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
     let guess = Theta::guess(loss.data.problem())?;
     let names = loss.data.names();
     watch.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
     let found = loss.visit(&guess).and_then(|guess| {
-        optimum::minimise(&loss, guess, &mut |iterate| watch.step(iterate, &names, optimum::MAX_ITERATIONS))
+        optimum::minimise(&mut loss, guess, &mut |iterate| {
+            watch.step(iterate, &names, optimum::MAX_ITERATIONS)
+        })
     });
     watch.observer.event(&Event::End(Phase::Train));
     let Optimum { visit, observed, stop, steps } = found?;
@@ -132,7 +135,7 @@ impl Watch<'_> {
     fn step(&mut self, iterate: &Iterate<'_>, loss_names: &[String], steps: usize) -> Option<Stop> {
         let unknowns = self.problem.unknowns.iter().zip(iterate.eta);
         let thetas: Vec<f64> = unknowns.map(|(unknown, &eta)| unknown.theta_of(eta)).collect();
-        let names: Vec<String> = self.problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
+        let names = self.problem.unknown_names();
         let seconds = self.began.elapsed().as_secs_f64();
         let control = self.observer.event(&Event::Step(Record {
             phase: Phase::Train,

@@ -1,66 +1,89 @@
-//! BiLO: pre-train the local operator at the guess, then move both levels.
+//! BiLO: find a local operator, move the unknowns through it, and hold the result against the classical twin.
+
+mod solved;
+mod trained;
 
 use super::Job;
+use crate::audit::Audit;
 use crate::closing::Inspector;
 use crate::data::observed_tables;
 use crate::diagnostic::Result;
 use crate::function::{network, score};
-use crate::level::{Fit, Lower, Upper};
-use crate::misfit::DataLoss;
+use crate::level::Upper;
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
-use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
+use crate::outcome::{OperatorOutcome, Outcome, ScalarOutcome, Seconds};
 use crate::picture::{self, Networks, Solutions};
-use crate::problem::{GradientMode, Problem, Table, sample};
-use crate::seeds::{Purpose, seed_for};
-use crate::theta::Theta;
-use crate::train::{Ended, Point, Trainer};
+use crate::problem::{GradientMode, OperatorKind, Problem, Table};
+use crate::train::{Ended, Point};
 use crate::twin::Twin;
 use crate::verify::verify;
-use bilo_jet::{Device, cpu};
-use rand::SeedableRng;
-use rand_pcg::Pcg64;
+use bilo_jet::Device;
 use std::time::Instant;
+
+/// What every way to a local operator needs.
+struct Scene<'a> {
+    problem: &'a Problem,
+    job: &'a Job,
+    tables: &'a [Table],
+    twin: &'a std::result::Result<Twin, String>,
+    began: Instant,
+}
+
+/// A local operator at the estimate, and how it came about.
+struct Found {
+    operator: LocalOperator,
+    device: Box<dyn Device>,
+    /// The upper level's densities, if they moved the unknowns.
+    upper: Option<Upper>,
+    point: Point,
+    losses: Vec<(String, f64)>,
+    at_guess: std::result::Result<Audit, String>,
+    description: OperatorOutcome,
+    pretrained: Ended,
+    trained: Ended,
+}
 
 /// Runs the method.
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     let began = Instant::now();
-    let mut device = cpu(problem.training.precision, job.threads);
-    let mut operator = LocalOperator::new(problem, job.seed)?;
     let tables = observed_tables(problem, job.seed)?;
-    let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
-    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables.clone())?;
     let twin = Twin::new(problem).map_err(|error| error.headline());
-    let fit = Fit::new(problem, &mut operator, device.as_mut())?;
-    let fit = load_start(fit, problem, &twin, job.seed, &mut operator, device.as_mut(), observer)?;
-    let data = DataLoss::new(problem, &tables);
-    let inspector = Inspector { data, twin: twin.as_ref().map_err(Clone::clone), upper: &upper };
+    let scene = Scene { problem, job, tables: &tables, twin: &twin, began };
+    // A dictionary knows the exact gradient only, and is nothing without all digits.
+    let exact = solved::exact(problem);
+    let scene_of_dictionary = Scene { problem: &exact, ..scene };
+    let (scene, found) = match problem.operator.kind {
+        OperatorKind::Network => (&scene, trained::train(&scene, observer)?),
+        OperatorKind::Dictionary => match solved::solve(&scene_of_dictionary, observer, true)? {
+            Ok(found) => (&scene_of_dictionary, found),
+            Err(reason) => return Err(solved::does_not_converge(problem, &reason)),
+        },
+        OperatorKind::Automatic => match solved::suits(problem) {
+            Ok(()) => match solved::solve(&scene_of_dictionary, observer, false)? {
+                Ok(found) => (&scene_of_dictionary, found),
+                Err(reason) => (&scene, instead(&scene, observer, reason)?),
+            },
+            Err(reason) => (&scene, instead(&scene, observer, reason)?),
+        },
+    };
+    conclude(scene, found)
+}
 
-    let mut loss_names = [lower.names(), upper.names()].concat();
-    loss_names.extend(fit.names().to_vec());
-    let unknown_names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
-    let mut eta = problem.eta_of_guess();
-    eta.extend(operator.functions.coefficients_of_guesses(problem)?);
-    let mut point = Point { weights: operator.initial_weights(job.seed), eta };
-    let mut trainer = Trainer {
-        device: device.as_mut(),
-        problem,
-        lower: &lower,
-        upper: &upper,
-        fit: &fit,
-        shapes: &operator.shapes(),
-        upper_rates: &operator.upper_rates(problem),
-        loss_names: &loss_names,
-        unknown_names: &unknown_names,
-        observer,
-        began,
-    };
-    let pretrained = trainer.pretrain(&mut point);
-    let at_guess = inspector.audit_guess(&point, &mut operator, trainer.device)?;
-    let trained = match pretrained.stop {
-        Stop::Steps => trainer.train(&mut point),
-        _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
-    };
+/// A network where a dictionary will not do.
+fn instead(scene: &Scene<'_>, observer: &mut dyn Observer, reason: String) -> Result<Found> {
+    observer.event(&Event::Note(&format!("a network, not a dictionary: {reason}")));
+    let mut found = trained::train(scene, observer)?;
+    found.description.why = Some(reason);
+    Ok(found)
+}
+
+/// The classical twin's word on it.
+fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
+    let Scene { problem, job, tables, twin, began } = *scene;
+    let Found { mut operator, mut device, upper, point, losses, at_guess, description, pretrained, trained } =
+        found;
+    let inspector = Inspector::new(problem, tables, twin, upper.as_ref());
     let estimate = network::theta(problem, &mut operator, device.as_mut(), &point)?;
     let visit = inspector.visit(&estimate);
     let classical = visit.as_ref().map(|visit| &visit.solution).map_err(Clone::clone);
@@ -77,7 +100,8 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         unknowns: ScalarOutcome::all(problem, &point.eta),
         functions: vec![],
         states: verdict.states,
-        losses: loss_names.into_iter().zip(trained.losses).collect(),
+        losses,
+        operator: Some(description),
         misfits: vec![],
         audit: vec![],
         singular_values: vec![],
@@ -119,94 +143,9 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     }
     let network = Networks { operator: &mut operator, device: device.as_mut(), point: &point };
     let classical = visit.as_ref().ok().map(|visit| &visit.solution);
-    let solutions = Solutions { network: Some(network), classical, tables: &tables };
+    let solutions = Solutions { network: Some(network), classical, tables };
     picture::draw(problem, solutions, &mut outcome);
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = began.elapsed().as_secs_f64();
     Ok(outcome)
-}
-
-/// u_0, the classical solution at the guess, at points of the PDE; none if
-/// pre-training is not asked to fit it or the classical solver cannot.
-fn load_start(
-    fit: Fit,
-    problem: &Problem,
-    twin: &std::result::Result<Twin, String>,
-    seed: u64,
-    operator: &mut LocalOperator,
-    device: &mut dyn Device,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
-    if !problem.training.pretrain_on_solution || problem.training.pretrain_steps == 0 {
-        return Ok(fit);
-    }
-    let guess = Theta::guess(problem)?;
-    let solved = match twin {
-        Ok(twin) => twin.solve(&guess).map(|solution| (twin, solution)).map_err(|error| error.to_string()),
-        Err(reason) => Err(reason.clone()),
-    };
-    let (twin, solution) = match solved {
-        Ok(solved) => solved,
-        Err(reason) => {
-            observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
-            return Ok(fit);
-        }
-    };
-    observer.event(&Event::Note(&format!("classical solution at the guess: {}", twin.describe())));
-    let columns = start_points(problem, seed)?;
-    let table =
-        |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
-    let tables: Vec<Table> = (0..problem.states.len()).map(table).collect();
-    fit.with_start(problem, operator, device, tables)
-}
-
-/// Most points where u_0 is fitted, the paper's 51x51: its values are stored, which residuals do without.
-const START_POINTS: usize = 51 * 51;
-
-/// The points of the PDE, or a sample of them: one of each of so many equal stretches.
-fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
-    // The first equation that holds throughout the domain; a condition at an end has too few points.
-    let number = problem.equations.iter().position(|equation| equation.points.at.is_empty()).unwrap_or(0);
-    let points =
-        problem.equations[number].points.source(problem, seed_for(seed, Purpose::EquationPoints, number))?;
-    let mut random = Pcg64::seed_from_u64(seed_for(seed, Purpose::StartPoints, number));
-    Ok(sample(&points, START_POINTS, &mut random))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::{Coordinate, DataSpec, PointsSpec, Unknown};
-
-    /// A problem with so many points of [0, 1].
-    fn on_grid(count: usize) -> Problem {
-        let table = Table { coordinates: vec![vec![1.0]], values: vec![1.0], sigma: None };
-        Problem::builder("decay")
-            .coordinate(Coordinate::time("t", 0.0, 1.0))
-            .unknown(Unknown::new("k", 1.0))
-            .state("u", "1 + net*t")
-            .equation("decay", "u_t + k*u", PointsSpec::grid([("t", count)]))
-            .observation("samples", "u", DataSpec::table(table))
-            .build()
-            .expect("a valid problem")
-    }
-
-    #[test]
-    fn u_0_is_fitted_at_all_of_few_points() {
-        let t = &start_points(&on_grid(START_POINTS), 0).unwrap()[0];
-        assert_eq!(*t, on_grid(START_POINTS).coordinates[0].axis(START_POINTS));
-    }
-
-    /// Ten times as many points: one of each ten, and not always the same one of them.
-    #[test]
-    fn u_0_is_fitted_at_a_sample_that_is_spread_over_many_points() {
-        let problem = on_grid(10 * START_POINTS);
-        let axis = problem.coordinates[0].axis(10 * START_POINTS);
-        let t = &start_points(&problem, 0).unwrap()[0];
-        assert_eq!(t.len(), START_POINTS);
-        let places: Vec<usize> = (t.iter().zip(axis.chunks(10)))
-            .map(|(t, ten)| ten.iter().position(|place| place == t).expect("one of its ten"))
-            .collect();
-        assert!((0..10).all(|place| places.contains(&place)));
-    }
 }

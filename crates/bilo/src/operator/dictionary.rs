@@ -8,12 +8,12 @@
 //! dW/dtheta_j. So the unknowns are no inputs of the features, and what knows how the solution moves with
 //! them are the slopes dW/dtheta_j of the weights.
 
-use super::{coordinate_input, unit_interval};
+use super::{LocalOperator, coordinate_input, unit_interval};
 use crate::diagnostic::Result;
 use crate::problem::{Basis, NET, Names, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::Expr;
-use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Features, Network, Ridge};
+use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Features, Network, Operation, Ridge};
 
 /// Polynomials along each of one, two or more coordinates, from few to many.
 const LADDERS: [&[usize]; 3] = [&[12, 18, 27, 40, 60, 90], &[8, 12, 18, 27, 36], &[5, 7, 10]];
@@ -48,6 +48,17 @@ impl Size {
         sizes
             .map(|&size| Size::Modes(choice.modes.iter().map(|modes| modes.unwrap_or(size)).collect()))
             .collect()
+    }
+
+    /// Functions along each coordinate, about.
+    pub(crate) fn along(&self, problem: &Problem) -> Vec<usize> {
+        match self {
+            Size::Modes(modes) => modes[..problem.coordinates.len()].to_vec(),
+            Size::Ridges(count) => {
+                let along = (*count as f64).powf(1.0 / problem.coordinates.len() as f64);
+                vec![along.ceil() as usize; problem.coordinates.len()]
+            }
+        }
     }
 
     /// The number of features.
@@ -125,5 +136,60 @@ fn features(problem: &Problem, size: &Size) -> Features {
             };
             Features::Ridge(Ridge { activation, count: *count, scale: choice.scale })
         }
+    }
+}
+
+impl LocalOperator {
+    /// Weights of a dictionary with which `net` is one everywhere. (A form such as net^2 does not move with
+    /// weights that are zero.)
+    pub fn unit_weights(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.operator.weights()];
+        let first = &self.operator.networks[0].network;
+        let constants = first.shapes();
+        match constants[..] {
+            // T_0 .. T_0 is the first feature of every head,
+            [(features, heads)] => (0..heads).for_each(|head| weights[head * features] = 1.0),
+            // and beside ridge functions there is a bias.
+            _ => weights[first.weights() - self.states.len()..first.weights()].fill(1.0),
+        }
+        weights
+    }
+
+    /// The weights of the same solution by this dictionary, which holds all features of a smaller one.
+    pub fn prolonged(&self, smaller: &LocalOperator, weights: &[f64]) -> Vec<f64> {
+        let mut all = vec![];
+        let mut rest = weights;
+        for (large, small) in self.operator.networks.iter().zip(&smaller.operator.networks) {
+            let (large, small) = (&large.network, &small.network);
+            for ((columns, rows), (few, _)) in large.shapes().into_iter().zip(small.shapes()) {
+                let place = places(small, large);
+                for _ in 0..rows {
+                    let mut row = vec![0.0; columns];
+                    let (own, others) = rest.split_at(few);
+                    own.iter().enumerate().for_each(|(k, &weight)| row[place(k)] = weight);
+                    all.extend(row);
+                    rest = others;
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Where a feature of a small dictionary stands in a large one.
+fn places<'a>(small: &'a Network, large: &'a Network) -> impl Fn(usize) -> usize + 'a {
+    let axes = |network: &'a Network| match &network.nodes()[2].operation {
+        Operation::Tensor(axes) => &axes[..],
+        _ => &[],
+    };
+    move |feature: usize| {
+        let (mut rest, mut place, mut stride) = (feature, 0, 1);
+        // The last coordinate runs fastest.
+        for (few, many) in axes(small).iter().zip(axes(large)).rev() {
+            place += stride * (rest % few.count);
+            rest /= few.count;
+            stride *= many.count;
+        }
+        if axes(small).is_empty() { feature } else { place }
     }
 }

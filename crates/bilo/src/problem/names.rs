@@ -348,6 +348,11 @@ impl Problem {
         self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()
     }
 
+    /// The names of the scalars.
+    pub fn unknown_names(&self) -> Vec<String> {
+        self.unknowns.iter().map(|unknown| unknown.name.clone()).collect()
+    }
+
     /// The values of the scalars at some variables; coefficients of functions after these are left out.
     pub fn thetas(&self, eta: &[f64]) -> Vec<f64> {
         self.unknowns.iter().zip(eta).map(|(unknown, &eta)| unknown.theta_of(eta)).collect()

@@ -20,7 +20,7 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
     let fit = Fit::new(problem, &mut operator, device.as_mut()).unwrap();
     let loss_names = [lower.names(), upper.names(), fit.names()].concat();
     let names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
-    let mut point = Point { weights: operator.initial_weights(0), eta: problem.eta_of_guess() };
+    let mut point = Point::new(operator.initial_weights(0), problem.eta_of_guess());
     let ended = Trainer {
         device: device.as_mut(),
         problem,
