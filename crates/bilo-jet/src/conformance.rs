@@ -67,6 +67,8 @@ pub struct Disagreement {
     pub rows: f64,
     /// Derivatives of the residuals by the unknowns at every point.
     pub by_unknown: f64,
+    /// Derivatives along unknowns that the weights move with.
+    pub moved: f64,
 }
 
 impl Disagreement {
@@ -75,17 +77,17 @@ impl Disagreement {
         self.numbers().into_iter().fold(0.0, f64::max)
     }
 
-    fn numbers(&self) -> [f64; 6] {
-        let Self { jets, losses, weight_gradient, density, rows, by_unknown } = *self;
-        [jets, losses, weight_gradient, density, rows, by_unknown]
+    fn numbers(&self) -> [f64; 7] {
+        let Self { jets, losses, weight_gradient, density, rows, by_unknown, moved } = *self;
+        [jets, losses, weight_gradient, density, rows, by_unknown, moved]
     }
 
     /// The larger one of each.
     fn or(&self, other: &Self) -> Self {
         let mut numbers = self.numbers();
         numbers.iter_mut().zip(other.numbers()).for_each(|(own, other)| *own = own.max(other));
-        let [jets, losses, weight_gradient, density, rows, by_unknown] = numbers;
-        Self { jets, losses, weight_gradient, density, rows, by_unknown }
+        let [jets, losses, weight_gradient, density, rows, by_unknown, moved] = numbers;
+        Self { jets, losses, weight_gradient, density, rows, by_unknown, moved }
     }
 }
 
@@ -164,13 +166,10 @@ impl Case {
     }
 
     fn check_points(&mut self, device: &mut dyn Device) -> Disagreement {
-        let (rows, by_unknown) = self.check_linearisation(device);
         Disagreement {
             jets: self.check_jets(device),
             density: self.check_density(device),
-            rows,
-            by_unknown,
-            ..self.check_residual(device)
+            ..self.check_residual(device).or(&self.check_linearisation(device))
         }
     }
 
@@ -278,7 +277,7 @@ impl Case {
             }
         }
         let program = FieldProgram::new(&mut self.graph, &self.operator, &wanted).expect("a valid case");
-        let values = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns);
+        let values = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns, &[]);
         let mut worst = 0.0_f64;
         for (&expression, column) in wanted.iter().zip(&values) {
             let exact: Vec<f64> =

@@ -256,10 +256,18 @@ impl<T: Scalar> Device for Cpu<T> {
         points: PointSource,
         weights: &[f64],
         unknowns: &[f64],
+        slopes: &[Vec<f64>],
     ) -> Vec<Vec<f64>> {
+        assert!(slopes.is_empty() || slopes.len() == unknowns.len(), "one slope of the weights per unknown");
         let (frame, directions) = (&program.frame, program.directions.len());
         let points = Points::<T>::new(frame, directions, points, Column::uniform(1.0), self.simd);
-        let task = FieldTask { program, weights: points.weights(weights), unknowns: cast(unknowns) };
+        let moved = program.directions.iter().filter_map(|&unknown| slopes.get(unknown));
+        let task = FieldTask {
+            program,
+            weights: points.weights(weights),
+            slopes: moved.map(|slope| points.weights(slope)).collect(),
+            unknowns: cast(unknowns),
+        };
         let mut result = vec![vec![0.0; points.len()]; program.values.outputs().len()];
         let fill = |runner: &mut TileRunner<T>, (tile, parts): (usize, Vec<&mut [f64]>)| {
             let values = task.values(&points, tile, runner);

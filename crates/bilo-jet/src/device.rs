@@ -117,12 +117,15 @@ pub trait Device: Send {
         gradient: Option<&mut [f64]>,
     ) -> (f64, Vec<f64>);
 
-    /// Values of expressions at points, one column per expression.
+    /// Values of expressions at points, one column per expression. `slopes` is empty, or has one vector
+    /// dW/dη_j of all weights per unknown: then the weights move with the unknowns, and so do the networks
+    /// in derivatives along unknowns. Networks of unknown functions never move.
     fn evaluate(
         &mut self,
         program: &FieldProgram,
         points: PointSource,
         weights: &[f64],
         unknowns: &[f64],
+        slopes: &[Vec<f64>],
     ) -> Vec<Vec<f64>>;
 }

@@ -157,7 +157,7 @@ pub struct DensityProgram {
     pub moving: Vec<usize>,
 }
 
-/// Expressions to be evaluated at points; first derivatives with respect to unknowns are allowed.
+/// Expressions to be evaluated at points, with first derivatives with respect to unknowns.
 #[derive(Clone, Debug)]
 pub struct FieldProgram {
     /// Networks and slots.
@@ -234,14 +234,8 @@ impl ResidualProgram {
         moving: &Moving<'_>,
         leading: &[Option<Leading>],
     ) -> Result<Self, ProgramError> {
-        let unknowns: Vec<Leaf> = operator.unknowns.iter().map(|&symbol| Leaf::Symbol(symbol)).collect();
-        let mut by_unknown = partials(graph, residuals, &unknowns);
-        for (&residual, slopes) in residuals.iter().zip(&mut by_unknown) {
-            for unknown in moving.unknowns() {
-                let moved = moving.derivative(graph, residual, unknown);
-                slopes[unknown] = graph.add(slopes[unknown], moved);
-            }
-        }
+        let unknowns: Vec<usize> = (0..operator.unknowns.len()).collect();
+        let by_unknown = moving.partials(graph, residuals, &unknowns);
         let all: Vec<Expr> = residuals.iter().chain(by_unknown.iter().flatten()).copied().collect();
         let frame = Frame::new(graph, operator, &all, leading)?;
         let slots = frame.leaves[..frame.slots.len()].to_vec();
@@ -303,7 +297,7 @@ impl DensityProgram {
 }
 
 impl FieldProgram {
-    /// Compiles expressions.
+    /// Compiles expressions. First derivatives of networks by their parameter inputs may stand in them.
     pub fn new(graph: &mut Graph, operator: &Operator, values: &[Expr]) -> Result<Self, ProgramError> {
         let values = &at_places(graph, operator, values)[..];
         let mut directions = vec![];
@@ -323,6 +317,42 @@ impl FieldProgram {
         }
         let values = Tape::compile(graph, values, &inputs).map_err(ProgramError::Unbound)?;
         Ok(Self { frame, values, directions })
+    }
+
+    /// Compiles expressions followed by their total derivatives along some of the unknowns, by expression
+    /// and unknown: where an unknown stands itself, through coordinate and parameter inputs of networks,
+    /// and through weights that move with it ([`Device::evaluate`](crate::Device::evaluate)). Unlike a
+    /// symbolic derivative, this one sees networks that have no input for the unknown.
+    pub fn along(
+        graph: &mut Graph,
+        operator: &Operator,
+        values: &[Expr],
+        unknowns: &[usize],
+    ) -> Result<Self, ProgramError> {
+        let values = &at_places(graph, operator, values)[..];
+        for leaf in graph.leaves(values) {
+            if direction_of(operator, &leaf)?.is_some() {
+                return Err(ProgramError::Order(leaf));
+            }
+        }
+        let partial = Moving::new(graph, operator).partials(graph, values, unknowns);
+        let all: Vec<Expr> = values.iter().chain(partial.iter().flatten()).copied().collect();
+        let frame = Frame::new(graph, operator, &all, &[])?;
+        let slots = frame.leaves[..frame.slots.len()].to_vec();
+        let by_slot = partials(graph, values, &slots);
+        let names = (0..unknowns.len() * slots.len()).map(|i| format!("dn{i}"));
+        let moved: Vec<Symbol> = names.map(|name| graph.symbol(&name)).collect();
+        let mut outputs = values.to_vec();
+        for (by_slot, partial) in by_slot.iter().zip(partial) {
+            for (direction, partial) in partial.into_iter().enumerate() {
+                let mut terms = vec![partial];
+                let moved = &moved[direction * slots.len()..(direction + 1) * slots.len()];
+                terms.extend(moved.iter().zip(by_slot).map(|(&moved, &slope)| product(graph, moved, slope)));
+                outputs.push(graph.sum(&terms));
+            }
+        }
+        let values = frame.compile(graph, &outputs, &moved)?;
+        Ok(Self { frame, values, directions: unknowns.to_vec() })
     }
 }
 

@@ -255,16 +255,22 @@ impl<T: Scalar> JetNetwork<T> {
     /// Jets of all nodes.
     pub(crate) fn forward(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
         for node in 0..self.network.nodes().len() {
-            self.forward_node(weights, work, node, 0..1);
+            self.forward_node(weights, &[], work, node, 0..1);
         }
     }
 
-    /// Tangents of all nodes along every direction.
-    pub(crate) fn forward_tangents(&self, weights: &Weights<T>, work: &mut Workspace<T>) {
+    /// Tangents of all nodes along every direction; with `slopes`, one for each direction, the trained
+    /// weights move as well.
+    pub(crate) fn forward_tangents(
+        &self,
+        weights: &Weights<T>,
+        slopes: &[&Weights<T>],
+        work: &mut Workspace<T>,
+    ) {
         let groups = 1..1 + work.directions;
         for node in 0..self.network.nodes().len() {
             if !self.fixed[node] {
-                self.forward_node(weights, work, node, groups.clone());
+                self.forward_node(weights, slopes, work, node, groups.clone());
             }
         }
     }

@@ -285,10 +285,17 @@ impl<T: Scalar> Points<T> {
         }
     }
 
-    /// Sweeps the tangents forward along directions already set; fills their slots.
-    fn forward_tangents(&self, weights: &[Weights<T>], runner: &mut TileRunner<T>) {
+    /// Sweeps the tangents forward along directions already set; fills their slots. `slopes` tell how the
+    /// weights move along each direction, if they do.
+    fn forward_tangents(
+        &self,
+        weights: &[Weights<T>],
+        slopes: &[Vec<Weights<T>>],
+        runner: &mut TileRunner<T>,
+    ) {
         for (number, network) in self.moved() {
-            network.forward_tangents(&weights[number], &mut runner.work[number]);
+            let slopes: Vec<&Weights<T>> = slopes.iter().map(|slope| &slope[number]).collect();
+            network.forward_tangents(&weights[number], &slopes, &mut runner.work[number]);
         }
         for direction in 1..=self.directions {
             self.read_slots(runner, direction);

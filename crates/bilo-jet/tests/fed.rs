@@ -265,7 +265,7 @@ fn a_residual_is_linearised_with_the_function_as_given() {
     let r = residual(&mut problem.graph, problem.u, problem.x, problem.f, shift);
     let slope = problem.graph.diff(r, problem.s);
     let field = FieldProgram::new(&mut problem.graph, &problem.operator, &[r, slope]).unwrap();
-    let expected = device.evaluate(&field, points(), &weights, &[0.0]);
+    let expected = device.evaluate(&field, points(), &weights, &[0.0], &[]);
     let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
     let id = device.load_residual(program, points());
     let found = device.linearise(id, &weights, &[0.0], true);
@@ -300,14 +300,14 @@ fn the_direction_of_a_shift_is_the_derivative_by_the_function() {
         problem
     };
     let program = FieldProgram::new(&mut problem.graph, &problem.operator, &[v, v_x]).unwrap();
-    let found = device.evaluate(&program, points(), &weights, &[0.0]);
+    let found = device.evaluate(&program, points(), &weights, &[0.0], &[]);
     let step = 1e-5;
     let mut at = |by: f64| {
         let mut problem = shifted(by);
         let (u, x) = (problem.graph.value(problem.u), problem.x);
         let u_x = problem.graph.diff(u, x);
         let program = FieldProgram::new(&mut problem.graph, &problem.operator, &[u, u_x]).unwrap();
-        device.evaluate(&program, points(), &weights, &[0.0])
+        device.evaluate(&program, points(), &weights, &[0.0], &[])
     };
     let (above, below) = (at(step), at(-step));
     for quantity in 0..2 {

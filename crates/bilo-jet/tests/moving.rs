@@ -67,7 +67,9 @@ impl Problem {
     /// An expression at places x, at these unknowns.
     fn values(&mut self, device: &mut dyn Device, value: Expr, x: &[f64], unknowns: &[f64]) -> Vec<f64> {
         let program = FieldProgram::new(&mut self.graph, &self.operator, &[value]).unwrap();
-        device.evaluate(&program, PointSource::stored(vec![x.to_vec()]), &self.weights(), unknowns).remove(0)
+        device
+            .evaluate(&program, PointSource::stored(vec![x.to_vec()]), &self.weights(), unknowns, &[])
+            .remove(0)
     }
 
     /// d(value)/dη_j at places that may depend on the unknowns, by central differences.

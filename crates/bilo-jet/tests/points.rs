@@ -156,7 +156,7 @@ impl Subject {
         let weights = Column::uniform(1.0 / points.len() as f64);
         let density = device.load_density(self.density.clone(), points.clone(), weights);
         let (value, slope) = device.density(density, &self.weights, &[0.5], Some(&mut gradient));
-        let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5]);
+        let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5], &[]);
         let linear = device.linearise(residual, &self.weights, &[0.5], true);
         let linear = [linear.residuals, linear.by_unknown, linear.by_weight].concat().concat();
         [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear].concat()

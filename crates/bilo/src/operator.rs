@@ -166,7 +166,7 @@ impl LocalOperator {
         let graph = &mut self.names.graph;
         let program = FieldProgram::new(graph, &given.operator, &expressions)
             .map_err(|error| program_error(graph, &error, origin))?;
-        Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns))
+        Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns, &[]))
     }
 
     /// Initial weights of all networks.

@@ -102,7 +102,7 @@ impl Network {
         let residual = self.operator.residuals[equation];
         let graph = &mut self.operator.names.graph;
         let program = FieldProgram::new(graph, &self.operator.operator, &[residual]).expect("a program");
-        self.device.evaluate(&program, PointSource::stored(columns), &self.weights, eta).remove(0)
+        self.device.evaluate(&program, PointSource::stored(columns), &self.weights, eta, &[]).remove(0)
     }
 }
 

@@ -57,6 +57,24 @@ impl<'a> Moving<'a> {
         all
     }
 
+    /// ∂(expression)/∂η by expression and unknown, where η stands itself and through the coordinate inputs
+    /// of networks.
+    pub(super) fn partials(
+        &self,
+        graph: &mut Graph,
+        expressions: &[Expr],
+        unknowns: &[usize],
+    ) -> Vec<Vec<Expr>> {
+        let mut partial = |expression: Expr, unknown: usize| {
+            let leaf = Leaf::Symbol(self.operator.unknowns[unknown]);
+            let explicit = graph.partial(expression, &leaf);
+            let moved = self.derivative(graph, expression, unknown);
+            graph.add(explicit, moved)
+        };
+        let by_unknown = |&expression| unknowns.iter().map(|&unknown| partial(expression, unknown)).collect();
+        expressions.iter().map(by_unknown).collect()
+    }
+
     /// ∂(expression)/∂η through the coordinate inputs of networks.
     pub(super) fn derivative(&self, graph: &mut Graph, expression: Expr, unknown: usize) -> Expr {
         let mut terms = vec![];

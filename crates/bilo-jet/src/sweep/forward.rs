@@ -3,14 +3,16 @@
 use super::{Buffers, JetNetwork, Weights, Workspace};
 use crate::activation::Jets;
 use crate::linear::{Matrix, MatrixMut, product};
-use crate::network::{Operation, Source};
+use crate::network::{Operation, Source, Store};
 use crate::scalar::Scalar;
 
 impl<T: Scalar> JetNetwork<T> {
-    /// Jets (group 0) or tangents (a direction from 1) of one node.
+    /// Jets (group 0) or tangents (a direction from 1) of one node; `slopes` tell how the weights move
+    /// along each direction, if they do.
     pub(super) fn forward_node(
         &self,
         weights: &Weights<T>,
+        slopes: &[&Weights<T>],
         work: &mut Workspace<T>,
         node: usize,
         groups: std::ops::Range<usize>,
@@ -27,9 +29,16 @@ impl<T: Scalar> JetNetwork<T> {
             Operation::Affine { sources, bias } => {
                 for group in groups {
                     let result = &mut target.forward[group * group_size..(group + 1) * group_size];
-                    self.affine_forward(weights, sources, before, group, points, result);
+                    let mut sum = Sum { result, width: self.width(node), points, filled: 0 };
+                    for source in sources {
+                        self.add_product(weights, source, before, group, &mut sum);
+                    }
                     if group == 0 {
-                        add_bias(&mut result[..plane], weights.direct.get(*bias, self.width(node)));
+                        sum.finish().add_bias(weights.direct.get(*bias, self.width(node)));
+                    } else if let Some(slope) = slopes.get(group - 1) {
+                        self.add_slope(slope, (sources, *bias), before, sum);
+                    } else {
+                        sum.finish();
                     }
                 }
             }
@@ -72,55 +81,90 @@ impl<T: Scalar> JetNetwork<T> {
         }
     }
 
-    /// result = Σ W_s source_s over the components that can be nonzero; the others become zero.
-    fn affine_forward(
+    /// Adds W · source, jets or tangents, over the components that can be nonzero.
+    fn add_product(
         &self,
         weights: &Weights<T>,
-        sources: &[Source],
+        source: &Source,
         before: &[Buffers<T>],
         group: usize,
-        points: usize,
-        result: &mut [T],
+        sum: &mut Sum<'_, T>,
     ) {
-        let width = result.len() / (self.plan.len() * points);
-        let mut filled = 0;
-        for source in sources {
-            let columns = self.width(source.node);
-            let (jets, tangents) = self.live(source.node);
-            let rows = points * if group == 0 { jets } else { tangents };
-            if rows == 0 {
-                continue;
-            }
-            let start = group * self.plan.len() * points * columns;
-            let input = &before[source.node].forward[start..start + rows * columns];
-            let matrix = Matrix::new(weights.transposed.get(source.matrix, width * columns), columns, width);
-            // Rows below `filled` hold a sum already; the first source must reach the furthest.
-            let (sum, fresh) = (rows.min(filled), rows.max(filled));
-            product(
-                MatrixMut::new(&mut result[..sum * width], sum, width),
-                Matrix::new(&input[..sum * columns], sum, columns),
-                matrix,
-                true,
-            );
-            if rows > filled {
-                let more = rows - filled;
-                product(
-                    MatrixMut::new(&mut result[filled * width..rows * width], more, width),
-                    Matrix::new(&input[filled * columns..], more, columns),
-                    matrix,
-                    false,
-                );
-            }
-            filled = fresh;
+        let columns = self.width(source.node);
+        let (jets, tangents) = self.live(source.node);
+        let rows = sum.points * if group == 0 { jets } else { tangents };
+        let start = group * self.plan.len() * sum.points * columns;
+        let input = &before[source.node].forward[start..start + rows * columns];
+        sum.add(
+            Matrix::new(weights.transposed.get(source.matrix, sum.width * columns), columns, sum.width),
+            input,
+            rows,
+        );
+    }
+
+    /// Adds what the move of the trained weights makes of the jets: S · source + the bias's slope.
+    fn add_slope(
+        &self,
+        slope: &Weights<T>,
+        (sources, bias): (&[Source], Store),
+        before: &[Buffers<T>],
+        mut sum: Sum<'_, T>,
+    ) {
+        for source in sources.iter().filter(|source| matches!(source.matrix, Store::Trained(_))) {
+            self.add_product(slope, source, before, 0, &mut sum);
         }
-        result[filled * width..].fill(T::default());
+        let width = sum.width;
+        let sum = sum.finish();
+        if let Store::Trained(_) = bias {
+            sum.add_bias(slope.direct.get(bias, width));
+        }
     }
 }
 
-fn add_bias<T: Scalar>(plane: &mut [T], bias: &[T]) {
-    for row in plane.chunks_exact_mut(bias.len()) {
-        for (value, &bias) in row.iter_mut().zip(bias) {
-            *value += bias;
+/// A sum of products over components and points, one row of neurons each.
+struct Sum<'a, T> {
+    result: &'a mut [T],
+    width: usize,
+    points: usize,
+    /// Rows from here on hold nothing yet.
+    filled: usize,
+}
+
+impl<T: Scalar> Sum<'_, T> {
+    /// Adds input · matrix to the first rows.
+    fn add(&mut self, matrix: Matrix<'_, T>, input: &[T], rows: usize) {
+        if rows == 0 {
+            return;
+        }
+        let (width, columns) = (self.width, input.len() / rows);
+        let known = rows.min(self.filled);
+        product(
+            MatrixMut::new(&mut self.result[..known * width], known, width),
+            Matrix::new(&input[..known * columns], known, columns),
+            matrix,
+            true,
+        );
+        if rows > known {
+            product(
+                MatrixMut::new(&mut self.result[known * width..rows * width], rows - known, width),
+                Matrix::new(&input[known * columns..], rows - known, columns),
+                matrix,
+                false,
+            );
+        }
+        self.filled = self.filled.max(rows);
+    }
+
+    /// Rows that nothing was added to become zero.
+    fn finish(self) -> Self {
+        self.result[self.filled * self.width..].fill(T::default());
+        self
+    }
+
+    /// Adds a bias to the values.
+    fn add_bias(self, bias: &[T]) {
+        for row in self.result[..self.points * self.width].chunks_exact_mut(self.width) {
+            row.iter_mut().zip(bias).for_each(|(value, &bias)| *value += bias);
         }
     }
 }

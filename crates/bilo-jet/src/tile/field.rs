@@ -10,6 +10,8 @@ use bilo_expr::Input;
 pub(crate) struct FieldTask<'a, T> {
     pub(crate) program: &'a FieldProgram,
     pub(crate) weights: Vec<Weights<T>>,
+    /// How the weights move along each of the program's directions, or nothing if they do not.
+    pub(crate) slopes: Vec<Vec<Weights<T>>>,
     pub(crate) unknowns: Vec<T>,
 }
 
@@ -23,7 +25,7 @@ impl<T: Scalar> FieldTask<'_, T> {
     ) -> Vec<Vec<f64>> {
         points.forward(tile, &self.weights, &self.unknowns, runner);
         self.set_unit_directions(points, runner);
-        points.forward_tangents(&self.weights, runner);
+        points.forward_tangents(&self.weights, &self.slopes, runner);
         let (jets, tangents) = runner.slots.split_at(points.slots.len() * points.tile);
         let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
         inputs.extend(tangents.chunks_exact(points.tile).map(Input::Column));

@@ -90,7 +90,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
                 }
             }
         }
-        points.forward_tangents(&self.weights, runner);
+        points.forward_tangents(&self.weights, &[], runner);
         let (jets, tangents) = runner.slots.split_at(points.slots.len() * n);
         let mut inputs = points.tape_inputs(jets, &runner.columns, &self.unknowns);
         inputs.extend(runner.seeds.chunks_exact(n).chain(tangents.chunks_exact(n)).map(Input::Column));
