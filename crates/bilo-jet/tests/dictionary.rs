@@ -52,7 +52,7 @@ fn derivatives_of_all_features_are_those_of_the_oracle() {
             indices.iter().map(|index| graph.derivative(outputs[1], index.clone())).collect();
         let program = FieldProgram::new(&mut graph, &operator, &wanted).unwrap();
         let mut device = cpu(Precision::F64, Some(1));
-        let values = device.evaluate(&program, points(), &weights, &[]);
+        let values = device.evaluate(&program, points(), &weights, &[], &[]);
         let direction = vec![0.0; weights.len()];
         let subject = Subject { network: &network, weights: &weights, direction: &direction };
         let columns = points().columns(0..points().len());

@@ -10,7 +10,6 @@ use crate::misfit::{DataLoss, columns};
 use crate::operator::LocalOperator;
 use crate::train::Point;
 use crate::twin::WithSlopes;
-use bilo_expr::Expr;
 use bilo_jet::{Device, PointSource};
 
 /// Smallest cosine of an operator that can be trusted.
@@ -92,7 +91,8 @@ impl Audit {
     }
 }
 
-/// The observed quantities by the network, with their derivatives by eta at fixed W.
+/// The observed quantities by the local operator, with their derivatives by eta: at fixed W, or with W as it moves
+/// with eta, then by the coefficients of functions too.
 pub fn network_observed(
     data: &DataLoss<'_>,
     sites: &[Sites],
@@ -100,18 +100,14 @@ pub fn network_observed(
     device: &mut dyn Device,
     point: &Point,
 ) -> Result<Vec<WithSlopes>> {
-    let mut all = vec![];
-    for (number, (observation, sites)) in data.problem().observations.iter().zip(sites).enumerate() {
-        let (value, eta) = (operator.observed[number], operator.names.eta.clone());
-        let graph = &mut operator.names.graph;
-        let slopes = eta.iter().map(|&eta| graph.diff(value, eta));
-        let expressions: Vec<Expr> = std::iter::once(value).chain(slopes.collect::<Vec<_>>()).collect();
-        let origin = &observation.value.origin;
-        let mut columns = operator.evaluate(device, &expressions, points(sites), point, origin)?;
-        let slopes = columns.split_off(1);
-        all.push(WithSlopes { values: columns.swap_remove(0), slopes });
-    }
-    Ok(all)
+    let along = point.slopes.len().max(operator.names.eta.len());
+    let observations = data.problem().observations.iter().zip(sites).enumerate();
+    observations
+        .map(|(number, (observation, sites))| {
+            let (value, origin) = (operator.observed[number], &observation.value.origin);
+            operator.evaluate_along(device, value, along, points(sites), point, origin)
+        })
+        .collect()
 }
 
 /// The values alone.

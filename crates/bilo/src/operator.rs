@@ -12,6 +12,7 @@ use crate::given::GivenColumns;
 use crate::problem::{Equation, NET, Names, NetworkChoice, Points, Problem};
 use crate::seeds::{Purpose, seed_for};
 use crate::train::Point;
+use crate::twin::WithSlopes;
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
 use bilo_jet::{
     BoundNetwork, Device, FieldProgram, Fourier, Network, NetworkSpec, Operator, PointSource, ProgramError,
@@ -167,6 +168,30 @@ impl LocalOperator {
         let program = FieldProgram::new(graph, &given.operator, &expressions)
             .map_err(|error| program_error(graph, &error, origin))?;
         Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns, &[]))
+    }
+
+    /// An expression at points with its total derivatives along the first so many unknowns, the weights moving
+    /// with them as the point says.
+    pub(crate) fn evaluate_along(
+        &mut self,
+        device: &mut dyn Device,
+        expression: Expr,
+        along: usize,
+        points: PointSource,
+        point: &Point,
+        origin: &Origin,
+    ) -> Result<WithSlopes> {
+        let mut expressions = [expression];
+        let unknowns = self.unknowns(&point.eta);
+        let given = GivenColumns::replace(&mut self.names, &self.operator, &mut expressions, origin)?;
+        let graph = &mut self.names.graph;
+        let along: Vec<usize> = (0..along).collect();
+        let program = FieldProgram::along(graph, &given.operator, &expressions, &along)
+            .map_err(|error| program_error(graph, &error, origin))?;
+        let mut columns =
+            device.evaluate(&program, given.at(points), &point.weights, &unknowns, &point.slopes);
+        let slopes = columns.split_off(1);
+        Ok(WithSlopes { values: columns.swap_remove(0), slopes })
     }
 
     /// Initial weights of all networks.

@@ -22,7 +22,7 @@ use bilo_jet::{Device, PointSource, Precision, cpu};
 use std::time::Instant;
 
 /// The solution has converged when more features change it by less than this, relative to it ..
-const CONVERGED: f64 = 1e-5;
+const CONVERGED: f64 = 1e-4;
 
 /// .. and is good enough to be taken if the most features do by less than this.
 const GOOD_ENOUGH: f64 = 1e-3;
