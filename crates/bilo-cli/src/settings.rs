@@ -1,11 +1,14 @@
 //! The settings in force in a run, defaults included, in the letters of a problem file.
 
-use bilo::problem::{Classical, Levels, NetworkChoice, Problem, Training};
+use bilo::problem::{
+    Basis, Classical, DictionaryChoice, Levels, NetworkChoice, OperatorChoice, Problem, Training,
+};
 use std::fmt::{Debug, Write};
 
-/// `[network]`, `[train]` and `[classical]` with every key.
+/// `[operator]`, `[network]`, `[train]` and `[classical]` with every key.
 pub(crate) fn in_force(problem: &Problem) -> String {
-    let mut text = network(&problem.network);
+    let mut text = operator(problem);
+    text += &network(&problem.network);
     text += &train(&problem.training);
     text += &classical(problem);
     text
@@ -22,6 +25,27 @@ fn classical(problem: &Problem) -> String {
     let mut text = format!("[classical]\ncells = {cells}\nsteps = {steps}\nscheme = {}\n", word(scheme));
     if let Some(flux) = flux {
         let _ = writeln!(text, "flux = {:?}", flux.text);
+    }
+    text
+}
+
+fn operator(problem: &Problem) -> String {
+    let OperatorChoice { kind, dictionary } = &problem.operator;
+    let DictionaryChoice { basis, modes, features, scale, enrich } = dictionary;
+    let mut text = format!("[operator]\nkind = {}\nbasis = {}\n", word(kind), word(basis));
+    if *basis == Basis::Chebyshev {
+        let names = problem.coordinates.iter().map(|c| &c.name).chain(problem.inputs.iter().map(|i| &i.name));
+        let stated = names.zip(modes).filter_map(|(name, modes)| Some(format!("{name} = {}", (*modes)?)));
+        let _ = writeln!(text, "modes = {{ {} }}", stated.collect::<Vec<_>>().join(", "));
+    } else {
+        let _ = writeln!(text, "scale = {scale:?}");
+        if let Some(features) = features {
+            let _ = writeln!(text, "features = {features}");
+        }
+    }
+    if !enrich.is_empty() {
+        let texts: Vec<String> = enrich.iter().map(|formula| format!("{:?}", formula.text)).collect();
+        let _ = writeln!(text, "enrich = [{}]", texts.join(", "));
     }
     text
 }
@@ -119,7 +143,11 @@ mod tests {
             "network.residual=true",
             "classical.cells=100",
         ];
-        for set in [&["train.recipe=fast"][..], &["train.recipe=paper"], &unusual] {
+        let dictionary =
+            ["operator.kind=dictionary", "operator.modes={ t = 9 }", "operator.enrich=['exp(-k*t)']"];
+        let ridges = ["operator.basis=tanh", "operator.features=77", "operator.scale=2.5"];
+        let recipes = [&["train.recipe=fast"][..], &["train.recipe=paper"]];
+        for set in [recipes[0], recipes[1], &unusual, &dictionary, &ridges] {
             let problem = read(STATEMENT, set);
             let again = read(&format!("{STATEMENT}\n{}", in_force(&problem)), &[]);
             assert_eq!(again, problem, "{set:?}");

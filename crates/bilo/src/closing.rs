@@ -96,6 +96,15 @@ impl<'a> Inspector<'a> {
         self.loss()?.slopes(visit).map_err(|error| error.headline())
     }
 
+    /// The classical solution at the guess with its derivatives by the scalars, or why there is none.
+    pub(crate) fn visit_guess(&self) -> std::result::Result<Visit<'a>, String> {
+        let guess = Theta::guess(self.data.problem()).map_err(|error| error.headline())?;
+        let visit = self.visit(&guess)?;
+        // The tangents stay with the solution.
+        self.slopes(&visit)?;
+        Ok(visit)
+    }
+
     /// The audit at the guess, after pre-training; the reason if the twin cannot solve there.
     pub(crate) fn audit_guess(
         &self,
@@ -103,12 +112,21 @@ impl<'a> Inspector<'a> {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
     ) -> Result<std::result::Result<Audit, String>> {
+        let theta = theta(self.data.problem(), operator, device, point)?;
+        self.audit_at(self.visit(&theta), point, operator, device)
+    }
+
+    /// The same where the twin has been.
+    pub(crate) fn audit_at(
+        &self,
+        visit: std::result::Result<Visit<'_>, String>,
+        point: &Point,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<std::result::Result<Audit, String>> {
         let sites = self.data.sites(&point.eta)?;
         let network = network_observed(&self.data, &sites, operator, device, point)?;
-        let theta = theta(self.data.problem(), operator, device, point)?;
-        Ok(self
-            .visit(&theta)
-            .and_then(|visit| self.audit("guess", point, &network, operator, device, &visit)))
+        Ok(visit.and_then(|visit| self.audit("guess", point, &network, operator, device, &visit)))
     }
 
     /// Writes what the network says of the data at the estimate into the outcome, and, if there is
@@ -159,7 +177,20 @@ impl<'a> Inspector<'a> {
                 // Without noise there is nothing but training error, and it may be as small as one likes.
                 let clean = outcome.noise.iter().all(|noise| noise.source == NoiseSource::Residuals);
                 let sentences = if clean { &mut outcome.notes } else { &mut outcome.warnings };
-                sentences.extend(training_error(&outcome.unknowns));
+                // Two discretisations without noise are never the same.
+                let dictionary =
+                    outcome.operator.as_ref().is_some_and(|operator| operator.dictionary.is_some());
+                match dictionary {
+                    false => {
+                        sentences.extend(training_error(&outcome.unknowns, "training error", "train longer"))
+                    }
+                    true if clean => {}
+                    true => sentences.extend(training_error(
+                        &outcome.unknowns,
+                        "what the two solvers differ by",
+                        "refine the twin (classical.cells)",
+                    )),
+                }
                 return;
             }
             Ok(_) => "the search did not converge".to_owned(),
@@ -216,8 +247,8 @@ pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
 }
 
 /// A sentence if an estimate is farther from the data-optimal value than its standard deviation, which
-/// knows of noise only.
-fn training_error(unknowns: &[ScalarOutcome]) -> Option<String> {
+/// knows of noise only: what dominates then, and what helps.
+fn training_error(unknowns: &[ScalarOutcome], dominates: &str, helps: &str) -> Option<String> {
     let far = |unknown: &ScalarOutcome| {
         let (optimal, sd) = (unknown.data_optimal?, unknown.sd?);
         let distance = (unknown.estimate - optimal).abs();
@@ -232,7 +263,7 @@ fn training_error(unknowns: &[ScalarOutcome]) -> Option<String> {
         _ => "values",
     };
     Some(format!(
-        "{}: training error, not noise, dominates; train longer or take the data-optimal {them}",
+        "{}: {dominates}, not noise, dominates; {helps} or take the data-optimal {them}",
         far.join(", ")
     ))
 }

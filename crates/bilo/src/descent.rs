@@ -169,7 +169,7 @@ pub fn descend<'a>(
             _ => target.evaluate(&variables)?,
         };
         losses.push(here.total);
-        let asked = watch(&Iterate { step, eta: &before.0, terms: &before.1 });
+        let asked = watch(&Iterate { step, eta: &before.0, terms: &before.1, lower: &[] });
         let settled = losses.len() > PATIENCE && {
             let earlier = losses[losses.len() - 1 - PATIENCE];
             earlier - here.total <= GAIN * earlier.abs()

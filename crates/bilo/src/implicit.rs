@@ -12,10 +12,11 @@
 //! with the derivatives du/dtheta_j that this gives, and the same slopes predict the weights after its step.
 
 mod corrector;
-mod damped;
 mod penalty;
 mod rows;
 mod solver;
+mod tangent;
 
+pub(crate) use corrector::Rules;
 pub use corrector::Work;
 pub(crate) use solver::{LocalSolver, LocalVisit};

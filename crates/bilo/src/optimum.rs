@@ -32,6 +32,8 @@ pub struct Iterate<'a> {
     pub eta: &'a [f64],
     /// The terms of the data loss before it.
     pub terms: &'a [f64],
+    /// The terms of the lower level before it, if there is one.
+    pub lower: &'a [f64],
 }
 
 /// What solves the PDE for given unknowns and says what the data make of the solution.
@@ -56,6 +58,11 @@ pub trait Judgeable {
 
     /// What the data make of it.
     fn judged(&self) -> &Judged;
+
+    /// How well the PDE is solved, if that is a matter of degree.
+    fn lower_losses(&self) -> &[f64] {
+        &[]
+    }
 }
 
 /// Where the minimisation ended.
@@ -79,8 +86,9 @@ pub fn minimise<L: Landscape>(
     let mut search = Search::new(landscape, start)?;
     for step in 1..=MAX_ITERATIONS {
         let (eta, terms) = (search.visit.eta().to_vec(), search.visit.judged().terms.clone());
+        let lower = search.visit.lower_losses().to_vec();
         let converged = search.iterate()?;
-        let stop = watch(&Iterate { step, eta: &eta, terms: &terms });
+        let stop = watch(&Iterate { step, eta: &eta, terms: &terms, lower: &lower });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
             return Ok(search.ended(stop, step));
         }

@@ -200,6 +200,8 @@ pub struct OperatorOutcome {
     pub why: Option<String>,
     /// What a dictionary held.
     pub dictionary: Option<DictionaryOutcome>,
+    /// What it took to solve for the weights, if they were solved for.
+    pub work: Option<Work>,
 }
 
 /// What a dictionary held, and how well that was enough.
@@ -215,13 +217,11 @@ pub struct DictionaryOutcome {
     pub residual: f64,
     /// Relative change of the solution from the dictionary before, if there was one.
     pub change: Option<f64>,
-    /// What it took.
-    pub work: Work,
 }
 
 impl OperatorOutcome {
-    pub(crate) fn network() -> OperatorOutcome {
-        OperatorOutcome { kind: "network", why: None, dictionary: None }
+    pub(crate) fn network(work: Option<Work>) -> OperatorOutcome {
+        OperatorOutcome { kind: "network", why: None, dictionary: None, work }
     }
 
     pub(crate) fn dictionary(
@@ -237,9 +237,8 @@ impl OperatorOutcome {
             Size::Ridges(_) => vec![],
         };
         let basis = problem.operator.dictionary.basis.name();
-        let dictionary =
-            DictionaryOutcome { basis, modes, features: size.features(), residual, change, work };
-        OperatorOutcome { kind: "dictionary", why: None, dictionary: Some(dictionary) }
+        let dictionary = DictionaryOutcome { basis, modes, features: size.features(), residual, change };
+        OperatorOutcome { kind: "dictionary", why: None, dictionary: Some(dictionary), work: Some(work) }
     }
 }
 

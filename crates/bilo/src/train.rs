@@ -328,6 +328,7 @@ impl Trainer<'_> {
             WeightOptimiser::Adam => Box::new(Adam::new(vec![rate; weights])),
             WeightOptimiser::Soap => Box::new(Soap::new(vec![rate; weights], shapes)),
             WeightOptimiser::Lbfgs => Box::new(Lbfgs::new(20)),
+            WeightOptimiser::Lm => unreachable!("such weights are solved for, not trained"),
         }
     }
 
@@ -358,7 +359,7 @@ impl Trainer<'_> {
     fn rise(&self, step: usize) -> f64 {
         match self.settings().optimiser {
             WeightOptimiser::Soap => (step as f64 / WARM_UP as f64).min(1.0),
-            WeightOptimiser::Adam | WeightOptimiser::Lbfgs => 1.0,
+            WeightOptimiser::Adam | WeightOptimiser::Lbfgs | WeightOptimiser::Lm => 1.0,
         }
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn outcome() -> Outcome {
             relative_l2_vs_classical: Some(1e-3),
             relative_l2_at_end: None,
         }],
-        operator: Some(OperatorOutcome { kind: "network", why: None, dictionary: None }),
+        operator: Some(OperatorOutcome { kind: "network", why: None, dictionary: None, work: None }),
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
         misfits: vec![MisfitOutcome {
             name: "ends".into(),

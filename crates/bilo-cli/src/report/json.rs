@@ -62,10 +62,12 @@ fn operator(operator: &OperatorOutcome) -> Value {
         value["features"] = json!(dictionary.features);
         value["residual"] = json!(dictionary.residual);
         value["change"] = json!(dictionary.change);
+    }
+    if let Some(work) = &operator.work {
         value["work"] = json!({
-            "lower_steps": dictionary.work.lower_steps,
-            "jacobians": dictionary.work.jacobians,
-            "factorisations": dictionary.work.factorisations,
+            "lower_steps": work.lower_steps,
+            "jacobians": work.jacobians,
+            "factorisations": work.factorisations,
         });
     }
     value

@@ -252,7 +252,7 @@ fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
     };
     let memory = peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", bytes as f64 / 1e6));
     let done = match outcome.method.as_str() {
-        _ if solution(outcome) == "dictionary" => iterations(train),
+        _ if outcome.operator.as_ref().is_some_and(|operator| operator.work.is_some()) => iterations(train),
         "adjoint" => iterations(train),
         _ => format!("{pretrain} {steps} of pre-training and {train} of both levels"),
     };

@@ -1,31 +1,22 @@
-//! Newton's method for the weights at fixed unknowns, with Levenberg's damping where it overshoots.
+//! Levenberg-Marquardt for the weights at fixed unknowns: Newton's method, damped where it overshoots.
 
-use super::damped::Damped;
 use super::rows::Rows;
+use super::tangent::{Change, Tangent};
 use crate::level::Lower;
 use bilo_jet::Device;
 
-/// Most steps at one value of the unknowns.
-const MAX_STEPS: usize = 40;
-
-/// Converged when a step changes the rows by less than this, relative to what is left of them ..
-const CHANGE: f64 = 1e-6;
-
-/// .. or relative to the rows at the very first weights.
+/// Converged when a step changes the rows by less than this, relative to the rows at the very first weights.
 const ROUNDING: f64 = 1e-12;
 
-/// Least damping: features may depend on each other.
-const LEAST_DAMPING: f64 = 1e-22;
-
-/// Damping from which on a rejected step is taken back for good.
-const MOST_DAMPING: f64 = 1e6;
+/// Damping from which on no shorter step is tried.
+const MOST_DAMPING: f64 = 1e12;
 
 /// What has been computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Newton steps of the lower level.
+    /// Steps of the lower level.
     pub lower_steps: usize,
-    /// Jacobians of the residuals.
+    /// Jacobians of the residuals, or their products.
     pub jacobians: usize,
     /// Matrices factorised.
     pub factorisations: usize,
@@ -39,9 +30,36 @@ impl Work {
     }
 }
 
+/// How steps are made and when they end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether the rows are linear in the weights but for the form: then Newton's method needs no damping
+    /// to speak of and ends at the minimum.
+    linear: bool,
+    /// Damping at the start, and the least.
+    damping: [f64; 2],
+    /// Converged when a step changes the rows by less than this part of what is left of them.
+    change: f64,
+    /// Most steps where there was no solution nearby, and where there was one.
+    steps: [usize; 2],
+}
+
+impl Rules {
+    /// For coefficients of features.
+    pub(crate) fn dictionary() -> Rules {
+        Rules { linear: true, damping: [1e-22, 1e-22], change: 1e-6, steps: [60, 30] }
+    }
+
+    /// For weights of networks, which never quite end.
+    pub(crate) fn network(steps: usize) -> Rules {
+        Rules { linear: false, damping: [1e-3, 1e-13], change: 1e-2, steps: [steps, 10] }
+    }
+}
+
 /// Solves for the weights.
 pub(crate) struct Corrector {
     pub(crate) work: Work,
+    rules: Rules,
     damping: f64,
     /// |rows| at the first weights of all.
     size: Option<f64>,
@@ -61,9 +79,17 @@ pub(crate) struct Corrected {
     pub(crate) converged: bool,
 }
 
+/// Where the rows are taken.
+struct Place<'a> {
+    lower: &'a Lower,
+    device: &'a mut dyn Device,
+    weights: Vec<f64>,
+    eta: &'a [f64],
+}
+
 impl Corrector {
-    pub(crate) fn new() -> Self {
-        Self { work: Work::default(), damping: LEAST_DAMPING, size: None }
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self { work: Work::default(), rules, damping: rules.damping[0], size: None }
     }
 
     /// Corrects predicted weights.
@@ -71,101 +97,100 @@ impl Corrector {
         &mut self,
         lower: &Lower,
         device: &mut dyn Device,
-        mut weights: Vec<f64>,
+        weights: Vec<f64>,
         eta: &[f64],
     ) -> Corrected {
+        let most = self.rules.steps[usize::from(self.size.is_some())];
+        let mut place = Place { lower, device, weights, eta };
         let mut steps = 0;
         loop {
-            let rows = lower.rows(device, &weights, eta, true);
-            self.work.jacobians += 1;
+            let (rows, tangent) = self.linearise(&mut place);
             let size = *self.size.get_or_insert(rows.loss().sqrt());
-            let (step, slopes) = self.newton(&rows);
-            let change = norm(&product(&rows, &step));
+            let (step, slopes) = self.newton(&mut place, &rows, &tangent);
             let left = rows.loss().sqrt();
-            steps += 1;
-            if change <= CHANGE * left + ROUNDING * size || steps == MAX_STEPS || !left.is_finite() {
+            let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * size;
+            let over = steps == most || !left.is_finite();
+            if still || over || !self.descend(&mut place, &rows, &tangent, step) {
+                let gradient_loss = gradient_loss(&rows, &slopes);
+                let converged = left.is_finite() && (!self.rules.linear || !over);
+                let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
                 return Corrected {
-                    gradient_loss: gradient_loss(&rows, &slopes),
-                    weights,
+                    weights: place.weights,
                     slopes,
                     loss: rows.loss(),
-                    converged: steps < MAX_STEPS && left.is_finite(),
+                    gradient_loss,
+                    converged,
                 };
             }
-            match self.descend(lower, device, &weights, eta, &rows, step) {
-                Some(moved) => weights = moved,
-                None => {
-                    let gradient_loss = gradient_loss(&rows, &slopes);
-                    return Corrected { weights, slopes, loss: rows.loss(), gradient_loss, converged: true };
-                }
-            }
+            steps += 1;
             self.work.lower_steps += 1;
         }
     }
 
-    /// The step and the slopes by one factorisation.
-    fn newton(&mut self, rows: &Rows) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let factor = Damped::new(&rows.jacobian, self.damping);
-        self.work.factorisations += 1;
-        let right: Vec<&[f64]> =
-            std::iter::once(&rows.residual).chain(&rows.by_unknown).map(|column| &column[..]).collect();
-        let mut found = factor.solve(&right);
-        let slopes = found.split_off(1);
-        (found.swap_remove(0), slopes)
+    fn linearise(&mut self, place: &mut Place<'_>) -> (Rows, Tangent) {
+        self.work.jacobians += 1;
+        let Place { lower, device, weights, eta } = place;
+        if !self.rules.linear && lower.count() < weights.len() {
+            let (rows, kernel) = lower.with_kernel(*device, weights, eta);
+            return (rows, Tangent::Dual(kernel));
+        }
+        let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
+        let tangent = if self.rules.linear { Tangent::Columns(jacobian) } else { Tangent::primal(jacobian) };
+        (rows, tangent)
     }
 
-    /// The weights after a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen:
-    /// lambda times 2, 4, 8, ..); none if no step does, so that rounding is all that is left.
-    fn descend(
-        &mut self,
-        lower: &Lower,
-        device: &mut dyn Device,
-        weights: &[f64],
-        eta: &[f64],
-        rows: &Rows,
-        mut step: Vec<f64>,
-    ) -> Option<Vec<f64>> {
-        let (before, mut growth) = (rows.loss(), 2.0);
+    /// The step and the slopes by one factorisation. Where rounding makes the matrix singular, the damping was
+    /// too small.
+    fn newton(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent) -> (Change, Vec<Change>) {
+        let right: Vec<&[f64]> =
+            std::iter::once(&rows.residual).chain(&rows.by_unknown).map(|column| &column[..]).collect();
+        let Place { lower, device, weights, eta } = place;
         loop {
-            let moved: Vec<f64> = weights.iter().zip(&step).map(|(weight, step)| weight + step).collect();
-            let gain = before - lower.rows(device, &moved, eta, false).loss();
+            self.work.factorisations += 1;
+            let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
+            if let Some(mut found) = tangent.solve(self.damping, &right, &mut pull) {
+                let slopes = found.split_off(1);
+                return (found.swap_remove(0), slopes);
+            }
+            self.damping *= 10.0;
+        }
+    }
+
+    /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
+    /// 2, 4, 8, ..); false if none does, so that rounding is all that is left.
+    fn descend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, mut step: Change) -> bool {
+        let (before, mut growth) = (rows.loss(), 2.0);
+        let first = self.damping;
+        loop {
+            let moved: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + d).collect();
+            let gain = before - place.lower.rows(place.device, &moved, place.eta).loss();
             if gain > 0.0 {
-                let change = product(rows, &step);
                 // |r|² - |r + J d|².
-                let promised = before
-                    - rows.residual.iter().zip(&change).map(|(r, change)| (r + change).powi(2)).sum::<f64>();
-                let factor = (1.0 - (2.0 * gain / promised - 1.0).powi(3)).max(0.01);
-                self.damping = (self.damping * factor).max(LEAST_DAMPING);
-                return Some(moved);
+                let promised = before - sum_of_squares(&rows.residual, &step.rows);
+                let factor = (1.0 - (2.0 * gain / promised - 1.0).powi(3)).max(0.2);
+                self.damping = (self.damping * factor).max(self.rules.damping[1]);
+                place.weights = moved;
+                return true;
             }
             self.damping *= growth;
             growth *= 2.0;
             if self.damping > MOST_DAMPING {
-                self.damping = LEAST_DAMPING;
-                return None;
+                self.damping = first;
+                return false;
             }
-            step = self.newton(rows).0;
+            step = self.newton(place, rows, tangent).0;
         }
     }
 }
 
-/// J x.
-fn product(rows: &Rows, x: &[f64]) -> Vec<f64> {
-    let mut result = vec![0.0; rows.residual.len()];
-    for (j, &factor) in x.iter().enumerate() {
-        let column = rows.jacobian.col(j);
-        result.iter_mut().zip(column.iter()).for_each(|(sum, value)| *sum += factor * value);
-    }
-    result
+/// Σ_j |dr/deta_j + J dW/deta_j|².
+fn gradient_loss(rows: &Rows, slopes: &[Change]) -> f64 {
+    rows.by_unknown.iter().zip(slopes).map(|(explicit, slope)| sum_of_squares(explicit, &slope.rows)).sum()
 }
 
-/// Σ_j |dr/deta_j + J dW/deta_j|².
-fn gradient_loss(rows: &Rows, slopes: &[Vec<f64>]) -> f64 {
-    let left = |(explicit, slope): (&Vec<f64>, &Vec<f64>)| {
-        let moved = product(rows, slope);
-        explicit.iter().zip(moved).map(|(explicit, moved)| (explicit + moved).powi(2)).sum::<f64>()
-    };
-    rows.by_unknown.iter().zip(slopes).map(left).sum()
+/// |a + b|².
+fn sum_of_squares(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a + b).powi(2)).sum()
 }
 
 fn norm(values: &[f64]) -> f64 {

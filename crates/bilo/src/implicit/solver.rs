@@ -1,6 +1,6 @@
 //! The data loss as a function of the unknowns, the PDE solved by a local operator.
 
-use super::corrector::Corrector;
+use super::corrector::{Corrector, Rules};
 use super::penalty::Penalty;
 use crate::audit::{network_observed, values};
 use crate::diagnostic::{Diagnostic, Result};
@@ -40,9 +40,10 @@ impl<'a> LocalSolver<'a> {
         operator: &'a mut LocalOperator,
         device: &'a mut dyn Device,
         lower: &'a Lower,
+        rules: Rules,
     ) -> Result<Self> {
         let penalties = Penalty::all(data.problem(), operator)?;
-        Ok(Self { data, operator, device, lower, corrector: Corrector::new(), penalties })
+        Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules), penalties })
     }
 
     fn problem(&self) -> &'a Problem {
@@ -115,5 +116,9 @@ impl Judgeable for LocalVisit {
 
     fn judged(&self) -> &Judged {
         &self.judged
+    }
+
+    fn lower_losses(&self) -> &[f64] {
+        &self.lower_losses
     }
 }

@@ -1,5 +1,6 @@
 //! BiLO: find a local operator, move the unknowns through it, and hold the result against the classical twin.
 
+mod rung;
 mod solved;
 mod trained;
 
@@ -14,7 +15,7 @@ use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
 use crate::outcome::{OperatorOutcome, Outcome, ScalarOutcome, Seconds};
 use crate::picture::{self, Networks, Solutions};
-use crate::problem::{GradientMode, OperatorKind, Problem, Table};
+use crate::problem::{GradientMode, OperatorKind, Problem, Table, WeightOptimiser};
 use crate::train::{Ended, Point};
 use crate::twin::Twin;
 use crate::verify::verify;
@@ -53,12 +54,15 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     // A dictionary knows the exact gradient only, and is nothing without all digits.
     let exact = solved::exact(problem);
     let scene_of_dictionary = Scene { problem: &exact, ..scene };
+    let levenberg_marquardt = problem.training.optimiser == WeightOptimiser::Lm;
     let (scene, found) = match problem.operator.kind {
-        OperatorKind::Network => (&scene, trained::train(&scene, observer)?),
-        OperatorKind::Dictionary => match solved::solve(&scene_of_dictionary, observer, true)? {
-            Ok(found) => (&scene_of_dictionary, found),
-            Err(reason) => return Err(solved::does_not_converge(problem, &reason)),
-        },
+        OperatorKind::Network if !levenberg_marquardt => (&scene, trained::train(&scene, observer)?),
+        OperatorKind::Network | OperatorKind::Dictionary => {
+            match solved::solve(&scene_of_dictionary, observer, true)? {
+                Ok(found) => (&scene_of_dictionary, found),
+                Err(reason) => return Err(solved::does_not_converge(problem, &reason)),
+            }
+        }
         OperatorKind::Automatic => match solved::suits(problem) {
             Ok(()) => match solved::solve(&scene_of_dictionary, observer, false)? {
                 Ok(found) => (&scene_of_dictionary, found),

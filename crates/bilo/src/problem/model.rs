@@ -357,6 +357,9 @@ pub enum WeightOptimiser {
     Soap,
     /// L-BFGS (pre-training and the lower level of alternating levels).
     Lbfgs,
+    /// Levenberg-Marquardt: the weights are solved for at every step of the unknowns, which move by
+    /// Gauss-Newton.
+    Lm,
 }
 
 /// Optimiser of the unknowns.

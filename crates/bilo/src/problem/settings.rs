@@ -112,8 +112,12 @@ pub(super) fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> 
 
 fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
     let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
-    let optimisers =
-        [("adam", WeightOptimiser::Adam), ("soap", WeightOptimiser::Soap), ("lbfgs", WeightOptimiser::Lbfgs)];
+    let optimisers = [
+        ("adam", WeightOptimiser::Adam),
+        ("soap", WeightOptimiser::Soap),
+        ("lbfgs", WeightOptimiser::Lbfgs),
+        ("lm", WeightOptimiser::Lm),
+    ];
     let theta_optimisers = [("adam", ThetaOptimiser::Adam), ("soap", ThetaOptimiser::Soap)];
     let schedules = [("constant", Schedule::Constant), ("cosine", Schedule::Cosine)];
     let gradients = [GradientMode::Pointwise, GradientMode::Exact].map(|mode| (mode.name(), mode));

@@ -1,17 +1,17 @@
-//! The local operator as a dictionary, solved for at every step of the upper level.
+//! The local operator solved for at every step of the upper level.
 //!
 //! The search begins with few features. Where it ends, a dictionary with more features goes on, until the
 //! solution no longer changes from one to the next: what changes is the error of the smaller one.
 
+use super::rung::Rung;
 use super::{Found, Scene};
 use crate::closing::Inspector;
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::examine::text::digits;
 use crate::implicit::{LocalSolver, LocalVisit, Work};
-use crate::level::Lower;
-use crate::misfit::DataLoss;
+use crate::misfit::{DataLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
-use crate::operator::{LocalOperator, Size};
+use crate::operator::LocalOperator;
 use crate::optimum::{self, Iterate, Judgeable};
 use crate::outcome::{OperatorOutcome, Stop};
 use crate::problem::{GradientMode, Layout, Points, Problem};
@@ -58,12 +58,14 @@ pub(super) fn does_not_converge(problem: &Problem, reason: &str) -> Error {
     Diagnostic::new(message, Default::default()).help(help).into()
 }
 
-/// A dictionary at the end of its search.
+/// A local operator at the end of its search.
 struct Level {
-    size: Size,
+    rung: Rung,
     operator: LocalOperator,
     device: Box<dyn Device>,
     visit: LocalVisit,
+    /// Names of the terms of both levels.
+    names: Vec<String>,
     stop: Stop,
     /// Every state at the checks.
     states: Vec<Vec<f64>>,
@@ -74,38 +76,29 @@ struct Level {
 }
 
 /// Searches with larger and larger dictionaries; the reason if the solution does not converge in them.
+///
+/// Meanwhile another thread asks the twin about the guess.
 pub(super) fn solve(
     scene: &Scene<'_>,
     observer: &mut dyn Observer,
     forced: bool,
 ) -> Result<std::result::Result<Found, String>> {
-    let mut climb =
-        Climb { scene, observer, steps: 0, work: Work::default(), start: Instant::now(), before: 0.0 };
-    let ladder = Size::ladder(scene.problem);
-    let (mut last, mut reason): (Option<Level>, String) = (None, "there is none".to_owned());
-    for size in &ladder {
-        match climb.level(size, last.as_ref())? {
-            Err(failure) => reason = failure,
-            Ok(level) => {
-                let done = level.change.is_some_and(|change| change <= CONVERGED);
-                let ended = !matches!(level.stop, Stop::Converged);
-                last = Some(level);
-                if done || ended {
-                    break;
-                }
-            }
-        }
-    }
-    let Some(level) = last else { return Ok(Err(reason)) };
-    let converged = level.change.is_some_and(|change| change <= GOOD_ENOUGH);
-    if !forced && !converged && level.stop == Stop::Converged {
-        let change = level.change.map_or("by more than it can tell".to_owned(), |c| digits(c, 2));
-        return Ok(Err(format!(
-            "with {} features the solution still changes by {change} of itself",
-            level.size.features()
-        )));
-    }
-    climb.conclude(level, ladder.len() > 1).map(Ok)
+    let Scene { problem, tables, twin, .. } = *scene;
+    let inspector = Inspector::new(problem, tables, twin, None);
+    std::thread::scope(|scope| {
+        let guess = scope.spawn(|| inspector.visit_guess());
+        let mut climb =
+            Climb { scene, observer, steps: 0, work: Work::default(), start: Instant::now(), before: 0.0 };
+        climb.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
+        let found = climb.search(forced);
+        climb.observer.event(&Event::End(Phase::Train));
+        let (level, refined) = match found? {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let guess = || guess.join().expect("solving does not panic");
+        climb.conclude(level, refined, &inspector, guess).map(Ok)
+    })
 }
 
 /// The search over all levels.
@@ -121,30 +114,57 @@ struct Climb<'a, 'o> {
 }
 
 impl Climb<'_, '_> {
-    /// Searches with one dictionary, from where the one before ended.
-    fn level(&mut self, size: &Size, before: Option<&Level>) -> Result<std::result::Result<Level, String>> {
+    /// The level where the solution has converged, and whether there was one to compare with.
+    fn search(&mut self, forced: bool) -> Result<std::result::Result<(Level, bool), String>> {
+        let ladder = Rung::ladder(self.scene.problem);
+        let (mut last, mut reason): (Option<Level>, String) = (None, "there is none".to_owned());
+        for rung in &ladder {
+            match self.level(rung, last.as_ref())? {
+                Err(failure) => reason = failure,
+                Ok(level) => {
+                    let done = level.change.is_some_and(|change| change <= CONVERGED);
+                    let ended = level.stop != Stop::Converged;
+                    last = Some(level);
+                    if done || ended {
+                        break;
+                    }
+                }
+            }
+        }
+        let Some(level) = last else { return Ok(Err(reason)) };
+        let converged = level.change.is_some_and(|change| change <= GOOD_ENOUGH);
+        if !forced && !converged && level.stop == Stop::Converged {
+            let change = level.change.map_or("an unknown part".to_owned(), |change| digits(change, 2));
+            let rung = level.rung.in_words(&level.operator);
+            return Ok(Err(format!("with a {rung} the solution still changes by {change} of itself")));
+        }
+        Ok(Ok((level, ladder.len() > 1)))
+    }
+
+    /// Searches with one local operator, from where the one before ended.
+    fn level(&mut self, rung: &Rung, before: Option<&Level>) -> Result<std::result::Result<Level, String>> {
         let Scene { problem, job, tables, .. } = *self.scene;
         let mut device = cpu(Precision::F64, job.threads);
-        let mut operator = LocalOperator::dictionary(problem, size, job.seed)?;
-        let lower = Lower::clustered(problem, &mut operator, device.as_mut(), size, job.seed)?;
+        let mut operator = rung.operator(problem, job.seed)?;
+        let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
+        let words = rung.in_words(&operator);
         let (weights, eta) = match before {
             Some(level) => {
                 (operator.prolonged(&level.operator, &level.visit.point.weights), level.visit.eta().to_vec())
             }
-            None => (operator.unit_weights(), guess(problem, &operator)?),
+            None => (rung.first_weights(&operator, job.seed), guess(problem, &operator)?),
         };
         let data = DataLoss::new(problem, tables);
-        let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower)?;
+        let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rung.rules(problem))?;
         let first = match solver.solve(weights, &eta) {
             Ok(first) => first,
-            Err(error) => return Ok(Err(format!("with {} features, {}", size.features(), error.headline()))),
+            Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
         };
         if before.is_none() {
             self.before = self.start.elapsed().as_secs_f64();
         }
         let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
-        let lower_losses = first.lower_losses;
-        let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names, lower_losses);
+        let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
         let found = optimum::minimise(&mut solver, first, &mut watch);
         let work = solver.corrector.work;
         self.work.add(work);
@@ -158,12 +178,13 @@ impl Climb<'_, '_> {
             let pairs = states.iter().zip(&before.states);
             pairs.map(|(now, then)| relative_l2(then, now)).fold(0.0, f64::max)
         });
-        self.note(size, change, residual);
+        self.note(&words, change, residual);
         let level = Level {
-            size: size.clone(),
+            rung: rung.clone(),
             operator,
             device,
             visit: found.visit,
+            names,
             stop: found.stop,
             states,
             residual,
@@ -172,11 +193,11 @@ impl Climb<'_, '_> {
         Ok(Ok(level))
     }
 
-    fn note(&mut self, size: &Size, change: Option<f64>, residual: f64) {
+    fn note(&mut self, words: &str, change: Option<f64>, residual: f64) {
         let change =
             change.map_or(String::new(), |change| format!(", solution changed by {}", digits(change, 2)));
         let residual = digits(residual, 2);
-        let line = format!("dictionary of {} features: residual {residual}{change}", size.features());
+        let line = format!("{words}: residual {residual}{change}");
         self.observer.event(&Event::Note(&line));
     }
 
@@ -202,7 +223,7 @@ impl Climb<'_, '_> {
         Ok((states, (square / residuals.len().max(1) as f64).sqrt()))
     }
 
-    fn watch(&mut self, iterate: &Iterate<'_>, names: &[String], lower: [f64; 2]) -> Option<Stop> {
+    fn watch(&mut self, iterate: &Iterate<'_>, names: &[String]) -> Option<Stop> {
         let Scene { problem, began, .. } = *self.scene;
         let seconds = began.elapsed().as_secs_f64();
         let scalars = &iterate.eta[..problem.unknowns.len()];
@@ -212,7 +233,7 @@ impl Climb<'_, '_> {
             steps: optimum::MAX_ITERATIONS,
             seconds,
             loss_names: names,
-            losses: &[&lower, iterate.terms].concat(),
+            losses: &[iterate.lower, iterate.terms].concat(),
             unknown_names: &problem.unknown_names(),
             unknowns: &problem.thetas(scalars),
             keep: true,
@@ -225,31 +246,37 @@ impl Climb<'_, '_> {
     }
 
     /// What the search found, audited at the guess with the last dictionary.
-    fn conclude(self, level: Level, refined: bool) -> Result<Found> {
-        let Scene { problem, job, tables, twin, .. } = *self.scene;
-        let Level { size, mut operator, mut device, visit, stop, residual, change, .. } = level;
-        let lower = Lower::clustered(problem, &mut operator, device.as_mut(), &size, job.seed)?;
-        let (weights, eta) = (operator.unit_weights(), guess(problem, &operator)?);
+    fn conclude<'t>(
+        self,
+        level: Level,
+        refined: bool,
+        inspector: &Inspector<'t>,
+        visit_guess: impl FnOnce() -> std::result::Result<Visit<'t>, String>,
+    ) -> Result<Found> {
+        let Scene { problem, job, tables, .. } = *self.scene;
+        let Level { rung, mut operator, mut device, visit, names, stop, residual, change, .. } = level;
+        let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
+        let (weights, eta) = (rung.first_weights(&operator, job.seed), guess(problem, &operator)?);
         let data = DataLoss::new(problem, tables);
-        let at_guess = LocalSolver::new(data, &mut operator, device.as_mut(), &lower)?.solve(weights, &eta);
-        let inspector = Inspector::new(problem, tables, twin, None);
+        let rules = rung.rules(problem);
+        let at_guess =
+            LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules)?.solve(weights, &eta);
         let at_guess = match at_guess {
-            Ok(there) => inspector.audit_guess(&there.point, &mut operator, device.as_mut())?,
+            Ok(there) => inspector.audit_at(visit_guess(), &there.point, &mut operator, device.as_mut())?,
             Err(error) => Err(error.headline()),
         };
         let seconds = self.start.elapsed().as_secs_f64();
-        let names = ["residual", "residual-gradient"].map(str::to_owned).into_iter().chain(data.names());
         let losses = visit.lower_losses.into_iter().chain(visit.judged().terms.iter().copied());
         let ended = |steps: usize, seconds: f64| Ended { stop: stop.clone(), steps, losses: vec![], seconds };
         Ok(Found {
-            description: OperatorOutcome::dictionary(
-                problem,
-                &size,
-                residual,
-                change.filter(|_| refined),
-                self.work,
-            ),
-            losses: names.zip(losses).collect(),
+            description: match &rung {
+                Rung::Dictionary(size) => {
+                    let change = change.filter(|_| refined);
+                    OperatorOutcome::dictionary(problem, size, residual, change, self.work)
+                }
+                Rung::Network => OperatorOutcome::network(Some(self.work)),
+            },
+            losses: names.into_iter().zip(losses).collect(),
             pretrained: ended(0, self.before),
             trained: ended(self.steps, seconds - self.before),
             point: visit.point,

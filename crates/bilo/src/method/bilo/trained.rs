@@ -59,7 +59,7 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         point,
         losses: loss_names.into_iter().zip(trained.losses.clone()).collect(),
         at_guess,
-        description: OperatorOutcome::network(),
+        description: OperatorOutcome::network(None),
         pretrained,
         trained,
     })
