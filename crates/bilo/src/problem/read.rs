@@ -2,6 +2,7 @@
 
 use super::argument::Variables;
 use super::data::{DataFile, read_particles, read_table};
+use super::dictionary::OperatorKind;
 use super::folder::Folder;
 use super::function::{is_function, read_function};
 use super::input::read_input;
@@ -60,7 +61,12 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         training.gradient = GradientMode::Exact;
     }
     let inputs = read_each(&tree, "input", read_input)?;
-    let operator = dictionary::read(&mut tree, training.recipe, &coordinates, &inputs, &constants)?;
+    let mut operator = dictionary::read(&mut tree, training.recipe, &coordinates, &inputs, &constants)?;
+    let stated = settings::sub_table(&tree, "train", "gradient")?.is_some();
+    if stated && training.gradient == GradientMode::Pointwise && operator.kind == OperatorKind::Automatic {
+        // Only networks have that gradient.
+        operator.kind = OperatorKind::Network;
+    }
 
     let room = Room {
         coordinates: &coordinates,

@@ -27,6 +27,9 @@ const CONVERGED: f64 = 1e-4;
 /// .. and is good enough to be taken if the most features do by less than this.
 const GOOD_ENOUGH: f64 = 1e-3;
 
+/// A solution that changes by more than this part of what it changed by before does not converge.
+const STALLING: f64 = 0.5;
+
 /// Points between the collocation points where solutions of two dictionaries are compared.
 const CHECKS: usize = 1000;
 
@@ -40,10 +43,6 @@ pub(super) fn exact(problem: &Problem) -> Problem {
 
 /// Why a dictionary is not to be tried, if it is not.
 pub(super) fn suits(problem: &Problem) -> std::result::Result<(), String> {
-    let pointwise = problem.training.gradient == GradientMode::Pointwise;
-    if !problem.functions.is_empty() && pointwise {
-        return Err("the pointwise gradient of a function is one of networks".to_owned());
-    }
     if problem.equations.iter().any(|equation| equation.points.renewal.is_some()) {
         return Err("points are drawn afresh during training".to_owned());
     }
@@ -73,6 +72,15 @@ struct Level {
     residual: f64,
     /// By how much the solution differs from that of the level before.
     change: Option<f64>,
+}
+
+impl Level {
+    /// Whether a larger one would not pay: this one is good, or no better than the one before.
+    fn is_the_last(&self, change_before: Option<f64>) -> bool {
+        let Some(change) = self.change else { return false };
+        let stalls = change_before.is_some_and(|before| change > STALLING * before && change > GOOD_ENOUGH);
+        change <= CONVERGED || stalls
+    }
 }
 
 /// Searches with larger and larger dictionaries; the reason if the solution does not converge in them.
@@ -122,10 +130,10 @@ impl Climb<'_, '_> {
             match self.level(rung, last.as_ref())? {
                 Err(failure) => reason = failure,
                 Ok(level) => {
-                    let done = level.change.is_some_and(|change| change <= CONVERGED);
-                    let ended = level.stop != Stop::Converged;
+                    let before = last.as_ref().and_then(|before| before.change);
+                    let ended = level.stop != Stop::Converged || level.is_the_last(before);
                     last = Some(level);
-                    if done || ended {
+                    if ended {
                         break;
                     }
                 }
