@@ -14,12 +14,14 @@
 //! whole affine map is one product of the two buffers.
 
 mod blend;
+mod factors;
 mod forward;
 mod gradient;
 mod leading;
 mod reverse;
 mod weights;
 
+pub(crate) use factors::{Factors, Scratch};
 use gradient::TrainedBlock;
 use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;
