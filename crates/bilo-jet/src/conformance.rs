@@ -1,6 +1,7 @@
 //! The suite that admits a device: random networks, derivative sets, unknowns and residuals, every
 //! number compared with the [`oracle`](crate::oracle).
 
+mod dual;
 mod linear;
 
 use crate::device::{Device, Precision, ResidualWeights};
@@ -69,6 +70,10 @@ pub struct Disagreement {
     pub by_unknown: f64,
     /// Derivatives along unknowns that the weights move with.
     pub moved: f64,
+    /// Products of rows with each other, of two programs.
+    pub kernel: f64,
+    /// The transposed Jacobian, along a random direction.
+    pub pullback: f64,
 }
 
 impl Disagreement {
@@ -77,17 +82,18 @@ impl Disagreement {
         self.numbers().into_iter().fold(0.0, f64::max)
     }
 
-    fn numbers(&self) -> [f64; 7] {
-        let Self { jets, losses, weight_gradient, density, rows, by_unknown, moved } = *self;
-        [jets, losses, weight_gradient, density, rows, by_unknown, moved]
+    fn numbers(&self) -> [f64; 9] {
+        let Self { jets, losses, weight_gradient, density, rows, by_unknown, moved, kernel, pullback } =
+            *self;
+        [jets, losses, weight_gradient, density, rows, by_unknown, moved, kernel, pullback]
     }
 
     /// The larger one of each.
     fn or(&self, other: &Self) -> Self {
         let mut numbers = self.numbers();
         numbers.iter_mut().zip(other.numbers()).for_each(|(own, other)| *own = own.max(other));
-        let [jets, losses, weight_gradient, density, rows, by_unknown, moved] = numbers;
-        Self { jets, losses, weight_gradient, density, rows, by_unknown, moved }
+        let [jets, losses, weight_gradient, density, rows, by_unknown, moved, kernel, pullback] = numbers;
+        Self { jets, losses, weight_gradient, density, rows, by_unknown, moved, kernel, pullback }
     }
 }
 
@@ -169,6 +175,7 @@ impl Case {
         Disagreement {
             jets: self.check_jets(device),
             density: self.check_density(device),
+            kernel: self.check_kernel(device),
             ..self.check_residual(device).or(&self.check_linearisation(device))
         }
     }

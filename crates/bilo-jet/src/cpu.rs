@@ -1,14 +1,17 @@
 //! The CPU device: tiles of points in cache, threads over fixed groups of tiles, the same bits for
 //! any number of threads.
 
+mod kernel;
 mod linear;
 
-use crate::device::{DensityId, Device, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights};
+use crate::device::{
+    DensityId, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+};
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use crate::tile::{DensityTask, FieldTask, Points, ResidualTask, Task, TileRunner};
+use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
@@ -230,6 +233,24 @@ impl<T: Scalar> Device for Cpu<T> {
         jacobian: bool,
     ) -> Linearisation {
         self.residuals[id.0].linearise(&self.pool, weights, unknowns, jacobian)
+    }
+
+    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {
+        let blocks: Vec<_> = ids.iter().map(|id| &self.residuals[id.0]).collect();
+        kernel::kernel(&self.pool, &blocks, weights, unknowns)
+    }
+
+    fn pullback(
+        &mut self,
+        id: ResidualId,
+        weights: &[f64],
+        unknowns: &[f64],
+        seeds: &[Vec<f64>],
+        gradient: &mut [f64],
+    ) {
+        let block = &mut self.residuals[id.0];
+        let task = PullbackTask { weights: block.points.weights(weights), unknowns: cast(unknowns), seeds };
+        block.run(&self.pool, &task, 1.0, Some(gradient));
     }
 
     fn density(

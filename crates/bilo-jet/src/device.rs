@@ -62,6 +62,16 @@ pub struct Linearisation {
     pub by_weight: Vec<Vec<f64>>,
 }
 
+/// The residuals of several programs at every point, and the products of their derivatives by the weights
+/// with each other, unscaled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kernel {
+    /// By program: residuals and their derivatives by the unknowns; `by_weight` is empty.
+    pub parts: Vec<Linearisation>,
+    /// J Jᵀ of all rows J in the order of programs, residuals, points: row-major, symmetric to the bit.
+    pub gram: Vec<f64>,
+}
+
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all
 /// networks, `unknowns` the variables η; points have one column per symbol of the operator. A device
 /// asks for points when it needs them and keeps nothing per point, so that its memory does not grow
@@ -105,6 +115,20 @@ pub trait Device: Send {
         unknowns: &[f64],
         jacobian: bool,
     ) -> Linearisation;
+
+    /// J Jᵀ of the residuals of several programs, without J: the dual form of least squares, for fewer rows than
+    /// weights.
+    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel;
+
+    /// Adds Jᵀ seeds to `gradient`, with one column of seeds over the points for each residual.
+    fn pullback(
+        &mut self,
+        id: ResidualId,
+        weights: &[f64],
+        unknowns: &[f64],
+        seeds: &[Vec<f64>],
+        gradient: &mut [f64],
+    );
 
     /// Σ weight · density and its gradient with respect to the unknowns at fixed weights; with
     /// `gradient`, adds to it the gradient with respect to the weights that the program moves, at fixed

@@ -64,7 +64,9 @@ mod tile;
 
 pub use activation::Activation;
 pub use cpu::cpu;
-pub use device::{DensityId, Device, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights};
+pub use device::{
+    DensityId, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+};
 pub use dictionary::{Axis, DictionarySpec, Features, Ridge};
 pub use network::{Fourier, Network, NetworkSpec, Node, Operation, Source, Store};
 pub use plan::Plan;

@@ -14,6 +14,7 @@
 //! whole affine map is one product of the two buffers.
 
 mod blend;
+mod factors;
 mod forward;
 mod gradient;
 mod leading;
@@ -21,6 +22,7 @@ mod reverse;
 mod tensor;
 mod weights;
 
+pub(crate) use factors::{Factors, Scratch};
 use gradient::TrainedBlock;
 use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;

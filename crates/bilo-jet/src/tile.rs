@@ -3,11 +3,15 @@
 mod density;
 mod field;
 mod linear;
+mod piece;
+mod pullback;
 mod residual;
 
 pub(crate) use density::DensityTask;
 pub(crate) use field::FieldTask;
 pub(crate) use linear::{LinearPart, LinearTask};
+pub(crate) use piece::Piece;
+pub(crate) use pullback::PullbackTask;
 pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};

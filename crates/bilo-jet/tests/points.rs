@@ -122,7 +122,7 @@ impl Subject {
             coordinates: 2,
             parameters: 1,
             outputs: 1,
-            width: 12,
+            width: 18,
             layers: 1,
             activation: Activation::Tanh,
             fourier: None,
@@ -159,7 +159,12 @@ impl Subject {
         let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5], &[]);
         let linear = device.linearise(residual, &self.weights, &[0.5], true);
         let linear = [linear.residuals, linear.by_unknown, linear.by_weight].concat().concat();
-        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear].concat()
+        device.pullback(residual, &self.weights, &[0.5], &[vec![0.1; points.len()]], &mut gradient);
+        // The products of all rows with each other would be too many.
+        let some = PointSource::stored(points.columns(0..points.len().min(300)));
+        device.move_residual(residual, some);
+        let gram = device.kernel(&[residual, residual], &self.weights, &[0.5]).gram;
+        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear, gram].concat()
     }
 }
 

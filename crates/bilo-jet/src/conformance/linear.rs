@@ -1,4 +1,4 @@
-//! Calls of second order against the oracle: residuals and their derivatives at every point.
+//! Residuals and their derivatives at every point against the oracle.
 
 use super::{Case, Disagreement, dot, norm};
 use crate::device::{Device, Linearisation};
@@ -13,6 +13,7 @@ impl Case {
         device.move_residual(id, self.points.clone());
         let found = device.linearise(id, &self.weights, &self.unknowns, true);
         let moved = self.check_moved_weights(device, &found);
+        let pullback = self.check_pullback(device, id, &found);
         let (mut rows, mut by_unknown) = (0.0_f64, 0.0_f64);
         for q in 0..self.residuals.len() {
             for point in 0..self.points.len() {
@@ -20,7 +21,7 @@ impl Case {
                 by_unknown = by_unknown.max(self.check_by_unknown(&found, q, point));
             }
         }
-        Disagreement { rows, by_unknown, moved, ..Disagreement::default() }
+        Disagreement { rows, by_unknown, moved, pullback, ..Disagreement::default() }
     }
 
     /// A residual relative to its largest value, and its row relative to the row's size: what their
@@ -69,7 +70,7 @@ impl Case {
         worst
     }
 
-    fn row<'a>(&self, found: &'a Linearisation, q: usize, point: usize) -> &'a [f64] {
+    pub(super) fn row<'a>(&self, found: &'a Linearisation, q: usize, point: usize) -> &'a [f64] {
         &found.by_weight[q][point * self.weights.len()..][..self.weights.len()]
     }
 

@@ -14,25 +14,39 @@ impl<T: Scalar> Block<T, ResidualProgram> {
         unknowns: &[f64],
         jacobian: bool,
     ) -> Linearisation {
-        let (count, points) = (self.program.residuals, self.points.len());
-        let columns = |number: usize, length: usize| vec![vec![0.0; length]; number];
-        let mut result = Linearisation {
-            residuals: columns(count, points),
-            by_unknown: columns(count * unknowns.len(), points),
-            by_weight: columns(if jacobian { count } else { 0 }, points * weights.len()),
-        };
-        let (tiles, length) = (self.points.tiles(), self.points.tile());
-        let each = by_tile(&mut result.residuals, tiles, length)
-            .into_iter()
-            .zip(by_tile(&mut result.by_unknown, tiles, length))
-            .zip(by_tile(&mut result.by_weight, tiles, length * weights.len()));
-        let parts: Vec<LinearPart<'_>> = each
-            .map(|((residuals, by_unknown), by_weight)| LinearPart { residuals, by_unknown, by_weight })
-            .collect();
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };
+        let mut result = self.zero_linearisation(unknowns.len(), jacobian.then_some(weights.len()));
+        let parts = self.parts_by_tile(&mut result);
         self.map_parts(pool, parts, |tile, runner, part| {
             task.run(&self.program, &self.points, tile, runner, part);
         });
         result
+    }
+
+    /// Room for a linearisation, with rows of so many weights if they are wanted.
+    pub(super) fn zero_linearisation(&self, unknowns: usize, weights: Option<usize>) -> Linearisation {
+        let (count, points) = (self.program.residuals, self.points.len());
+        let zeros = |length: usize| vec![0.0; length];
+        Linearisation {
+            residuals: vec![zeros(points); count],
+            by_unknown: vec![zeros(points); count * unknowns],
+            by_weight: match weights {
+                // Each made by itself: zeros take no memory before they are written to, copies of them do.
+                Some(weights) => (0..count).map(|_| zeros(points * weights)).collect(),
+                None => vec![],
+            },
+        }
+    }
+
+    /// The stretches of a linearisation by tile.
+    pub(super) fn parts_by_tile<'a>(&self, result: &'a mut Linearisation) -> Vec<LinearPart<'a>> {
+        let (tiles, length) = (self.points.tiles(), self.points.tile());
+        let row = result.by_weight.first().map_or(0, |rows| rows.len() / self.points.len().max(1));
+        by_tile(&mut result.residuals, tiles, length)
+            .into_iter()
+            .zip(by_tile(&mut result.by_unknown, tiles, length))
+            .zip(by_tile(&mut result.by_weight, tiles, length * row))
+            .map(|((residuals, by_unknown), by_weight)| LinearPart { residuals, by_unknown, by_weight })
+            .collect()
     }
 }

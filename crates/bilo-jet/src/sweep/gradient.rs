@@ -10,12 +10,12 @@ use crate::scalar::Scalar;
 #[derive(Clone, Debug)]
 pub(super) struct TrainedBlock {
     /// The affine map.
-    node: usize,
+    pub(super) node: usize,
     /// What the matrix multiplies; nothing for a bias.
-    source: Option<usize>,
+    pub(super) source: Option<usize>,
     /// Its place among the trained weights.
     offset: usize,
-    columns: usize,
+    pub(super) columns: usize,
 }
 
 /// The trained weights of a network: any matrix or bias of an affine map may be frozen instead.
@@ -99,7 +99,7 @@ impl<T: Scalar> JetNetwork<T> {
     }
 
     /// Σ_c λ_c x_cᵀ over the components c of the plan; λ_0 for a bias.
-    fn block_row<R: Scalar>(
+    pub(super) fn block_row<R: Scalar>(
         &self,
         work: &Workspace<T>,
         group: usize,
@@ -116,11 +116,11 @@ impl<T: Scalar> JetNetwork<T> {
             row.iter_mut().zip(adjoint(0)).for_each(|(target, value)| *target = R::cast(value.wide()));
             return;
         };
-        let (jets, _) = self.live(source);
         let input = |component: usize| {
             let start = (component * work.points + point) * block.columns;
             &work.nodes[source].forward[start..start + block.columns]
         };
+        let (jets, _) = self.live(source);
         for (neuron, part) in row.chunks_exact_mut(block.columns).enumerate() {
             part.fill(R::default());
             for component in 0..jets {

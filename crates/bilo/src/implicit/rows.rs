@@ -76,8 +76,13 @@ impl Lower {
         weights: &[f64],
         eta: &[f64],
     ) -> (Rows, Mat<f64>) {
-        let (rows, jacobian) = self.with_jacobian(device, weights, eta);
-        let gram = &jacobian * jacobian.transpose();
+        let unknowns = with_shifts(eta, self.unknowns);
+        let ids: Vec<_> = self.blocks.iter().map(|block| block.id).collect();
+        let kernel = device.kernel(&ids, weights, &unknowns);
+        let roots = self.roots();
+        let rows = Rows::new(&kernel.parts, &roots, self.unknowns);
+        let (count, roots) = (rows.residual.len(), roots.into_iter().flatten().flatten().collect::<Vec<_>>());
+        let gram = Mat::from_fn(count, count, |i, j| roots[i] * kernel.gram[i * count + j] * roots[j]);
         (rows, gram)
     }
 
@@ -89,10 +94,18 @@ impl Lower {
         eta: &[f64],
         numbers: &[f64],
     ) -> Vec<f64> {
-        let (_, jacobian) = self.with_jacobian(device, weights, eta);
-        let b = Mat::from_fn(numbers.len(), 1, |i, _| numbers[i]);
-        let g = jacobian.transpose() * b;
-        (0..weights.len()).map(|i| g[(i, 0)]).collect()
+        let unknowns = with_shifts(eta, self.unknowns);
+        let (mut rest, mut gradient) = (numbers, vec![0.0; weights.len()]);
+        for (block, roots) in self.blocks.iter().zip(self.roots()) {
+            let mut seeds = vec![];
+            for roots in &roots {
+                let (own, others) = rest.split_at(roots.len());
+                seeds.push(scaled(own, roots).collect());
+                rest = others;
+            }
+            device.pullback(block.id, weights, &unknowns, &seeds, &mut gradient);
+        }
+        gradient
     }
 
     /// Number of rows.

@@ -27,6 +27,9 @@ const CONVERGED: f64 = 1e-4;
 /// .. and is good enough to be taken if the most features do by less than this.
 const GOOD_ENOUGH: f64 = 1e-3;
 
+/// Solutions that differ by more than this from those with more features are not worth a search.
+const SKETCHY: f64 = 0.03;
+
 /// A solution that changes by more than this part of what it changed by before does not converge.
 const STALLING: f64 = 0.5;
 
@@ -63,9 +66,12 @@ struct Level {
     operator: LocalOperator,
     device: Box<dyn Device>,
     visit: LocalVisit,
+    /// The same at the guess, if it was there.
+    at_guess: Option<LocalVisit>,
     /// Names of the terms of both levels.
     names: Vec<String>,
-    stop: Stop,
+    /// Why its search ended; none if it was too coarse to search with.
+    stop: Option<Stop>,
     /// Every state at the checks.
     states: Vec<Vec<f64>>,
     /// Root mean square of the residuals there.
@@ -75,11 +81,15 @@ struct Level {
 }
 
 impl Level {
-    /// Whether a larger one would not pay: this one is good, or no better than the one before.
-    fn is_the_last(&self, change_before: Option<f64>) -> bool {
+    /// Whether a larger one would not pay: this one is good, or no better than the one before, or the search was
+    /// ended.
+    fn is_the_last(&self, change_before: Option<f64>, forced: bool) -> bool {
+        if matches!(self.stop, Some(Stop::Interrupted | Stop::TimeLimit)) {
+            return true;
+        }
         let Some(change) = self.change else { return false };
         let stalls = change_before.is_some_and(|before| change > STALLING * before && change > GOOD_ENOUGH);
-        change <= CONVERGED || stalls
+        change <= CONVERGED || (stalls && !forced)
     }
 }
 
@@ -95,8 +105,7 @@ pub(super) fn solve(
     let inspector = Inspector::new(problem, tables, twin, None);
     std::thread::scope(|scope| {
         let guess = scope.spawn(|| inspector.visit_guess());
-        let mut climb =
-            Climb { scene, observer, steps: 0, work: Work::default(), start: Instant::now(), before: 0.0 };
+        let mut climb = Climb { scene, observer, steps: 0, work: Work::default(), start: Instant::now() };
         climb.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
         let found = climb.search(forced);
         climb.observer.event(&Event::End(Phase::Train));
@@ -117,8 +126,6 @@ struct Climb<'a, 'o> {
     steps: usize,
     work: Work,
     start: Instant,
-    /// Seconds until the first solution at the guess.
-    before: f64,
 }
 
 impl Climb<'_, '_> {
@@ -126,12 +133,13 @@ impl Climb<'_, '_> {
     fn search(&mut self, forced: bool) -> Result<std::result::Result<(Level, bool), String>> {
         let ladder = Rung::ladder(self.scene.problem);
         let (mut last, mut reason): (Option<Level>, String) = (None, "there is none".to_owned());
-        for rung in &ladder {
-            match self.level(rung, last.as_ref())? {
+        for (number, rung) in ladder.iter().enumerate() {
+            let must = forced && number + 1 == ladder.len();
+            match self.level(rung, last.as_ref(), must)? {
                 Err(failure) => reason = failure,
                 Ok(level) => {
                     let before = last.as_ref().and_then(|before| before.change);
-                    let ended = level.stop != Stop::Converged || level.is_the_last(before);
+                    let ended = level.is_the_last(before, forced);
                     last = Some(level);
                     if ended {
                         break;
@@ -141,7 +149,8 @@ impl Climb<'_, '_> {
         }
         let Some(level) = last else { return Ok(Err(reason)) };
         let converged = level.change.is_some_and(|change| change <= GOOD_ENOUGH);
-        if !forced && !converged && level.stop == Stop::Converged {
+        let asked = matches!(level.stop, Some(Stop::Interrupted | Stop::TimeLimit));
+        if level.stop.is_none() || !(forced || converged || asked) {
             let change = level.change.map_or("an unknown part".to_owned(), |change| digits(change, 2));
             let rung = level.rung.in_words(&level.operator);
             return Ok(Err(format!("with a {rung} the solution still changes by {change} of itself")));
@@ -149,8 +158,14 @@ impl Climb<'_, '_> {
         Ok(Ok((level, ladder.len() > 1)))
     }
 
-    /// Searches with one local operator, from where the one before ended.
-    fn level(&mut self, rung: &Rung, before: Option<&Level>) -> Result<std::result::Result<Level, String>> {
+    /// Solves where the one before ended, and searches from there if the two do not differ by much, or if it
+    /// `must`.
+    fn level(
+        &mut self,
+        rung: &Rung,
+        before: Option<&Level>,
+        must: bool,
+    ) -> Result<std::result::Result<Level, String>> {
         let Scene { problem, job, tables, .. } = *self.scene;
         let mut device = cpu(Precision::F64, job.threads);
         let mut operator = rung.operator(problem, job.seed)?;
@@ -168,37 +183,30 @@ impl Climb<'_, '_> {
             Ok(first) => first,
             Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
         };
-        if before.is_none() {
-            self.before = self.start.elapsed().as_secs_f64();
-        }
         let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
-        let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
-        let found = optimum::minimise(&mut solver, first, &mut watch);
-        let work = solver.corrector.work;
-        self.work.add(work);
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => return Ok(Err(error.headline())),
-        };
-        self.steps += found.steps;
-        let (states, residual) = self.check(&mut operator, device.as_mut(), &found.visit.point)?;
+        let checks = Checks::new(self.scene)?;
+        let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
         let change = before.map(|before| {
             let pairs = states.iter().zip(&before.states);
             pairs.map(|(now, then)| relative_l2(then, now)).fold(0.0, f64::max)
         });
         self.note(&words, change, residual);
-        let level = Level {
-            rung: rung.clone(),
-            operator,
-            device,
-            visit: found.visit,
-            names,
-            stop: found.stop,
-            states,
-            residual,
-            change,
-        };
-        Ok(Ok(level))
+        // At the guess as long as nothing was searched for.
+        let at_guess = before.is_none_or(|before| before.stop.is_none()).then(|| first.clone());
+        let (mut visit, mut stop) = (first, None);
+        if must || change.is_some_and(|change| change <= SKETCHY) {
+            let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
+            let found = match optimum::minimise(&mut solver, visit, &mut watch) {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error.headline())),
+            };
+            self.steps += found.steps;
+            (visit, stop) = (found.visit, Some(found.stop));
+            (states, residual) = checks.at(&mut solver, &visit.point)?;
+        }
+        self.work.add(solver.corrector.work);
+        let rung = rung.clone();
+        Ok(Ok(Level { rung, operator, device, visit, at_guess, names, stop, states, residual, change }))
     }
 
     fn note(&mut self, words: &str, change: Option<f64>, residual: f64) {
@@ -207,28 +215,6 @@ impl Climb<'_, '_> {
         let residual = digits(residual, 2);
         let line = format!("{words}: residual {residual}{change}");
         self.observer.event(&Event::Note(&line));
-    }
-
-    /// All states, and the residuals that hold throughout the domain, where no residual was made small.
-    fn check(
-        &self,
-        operator: &mut LocalOperator,
-        device: &mut dyn Device,
-        point: &Point,
-    ) -> Result<(Vec<Vec<f64>>, f64)> {
-        let problem = self.scene.problem;
-        let checks = Points::laid_out(Layout::Sobol(CHECKS));
-        let points: PointSource =
-            checks.source(problem, seed_for(self.scene.job.seed, Purpose::Checks, 0))?;
-        let inside = problem.equations.iter().zip(&operator.residuals);
-        let residuals =
-            inside.filter(|(equation, _)| equation.points.at.is_empty()).map(|(_, &residual)| residual);
-        let values: Vec<_> = operator.states.iter().copied().chain(residuals).collect();
-        let origin = &problem.equations[0].of_networks().origin;
-        let mut states = operator.evaluate(device, &values, points, point, origin)?;
-        let residuals = states.split_off(problem.states.len()).concat();
-        let square: f64 = residuals.iter().map(|r| r * r).sum();
-        Ok((states, (square / residuals.len().max(1) as f64).sqrt()))
     }
 
     fn watch(&mut self, iterate: &Iterate<'_>, names: &[String]) -> Option<Stop> {
@@ -262,19 +248,24 @@ impl Climb<'_, '_> {
         visit_guess: impl FnOnce() -> std::result::Result<Visit<'t>, String>,
     ) -> Result<Found> {
         let Scene { problem, job, tables, .. } = *self.scene;
-        let Level { rung, mut operator, mut device, visit, names, stop, residual, change, .. } = level;
-        let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
-        let (weights, eta) = (rung.first_weights(&operator, job.seed), guess(problem, &operator)?);
-        let data = DataLoss::new(problem, tables);
-        let rules = rung.rules(problem);
-        let at_guess =
-            LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules)?.solve(weights, &eta);
-        let at_guess = match at_guess {
+        let Level { rung, mut operator, mut device, visit, at_guess, names, stop, residual, change, .. } =
+            level;
+        let there = match at_guess {
+            Some(there) => Ok(there),
+            None => {
+                let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
+                let (weights, eta) = (rung.first_weights(&operator, job.seed), guess(problem, &operator)?);
+                let (data, rules) = (DataLoss::new(problem, tables), rung.rules(problem));
+                LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules)?.solve(weights, &eta)
+            }
+        };
+        let at_guess = match there {
             Ok(there) => inspector.audit_at(visit_guess(), &there.point, &mut operator, device.as_mut())?,
             Err(error) => Err(error.headline()),
         };
         let seconds = self.start.elapsed().as_secs_f64();
         let losses = visit.lower_losses.into_iter().chain(visit.judged().terms.iter().copied());
+        let stop = stop.unwrap_or(Stop::Converged);
         let ended = |steps: usize, seconds: f64| Ended { stop: stop.clone(), steps, losses: vec![], seconds };
         Ok(Found {
             description: match &rung {
@@ -285,14 +276,42 @@ impl Climb<'_, '_> {
                 Rung::Network => OperatorOutcome::network(Some(self.work)),
             },
             losses: names.into_iter().zip(losses).collect(),
-            pretrained: ended(0, self.before),
-            trained: ended(self.steps, seconds - self.before),
+            pretrained: ended(0, 0.0),
+            trained: ended(self.steps, seconds),
             point: visit.point,
             upper: None,
             operator,
             device,
             at_guess,
         })
+    }
+}
+
+/// Points where no residual was made small.
+struct Checks<'a> {
+    problem: &'a Problem,
+    points: PointSource,
+}
+
+impl<'a> Checks<'a> {
+    fn new(scene: &Scene<'a>) -> Result<Self> {
+        let points = Points::laid_out(Layout::Sobol(CHECKS));
+        let seed = seed_for(scene.job.seed, Purpose::Checks, 0);
+        Ok(Self { problem: scene.problem, points: points.source(scene.problem, seed)? })
+    }
+
+    /// All states, and the root mean square of the residuals that hold throughout the domain.
+    fn at(&self, solver: &mut LocalSolver<'_>, point: &Point) -> Result<(Vec<Vec<f64>>, f64)> {
+        let LocalSolver { operator, device, .. } = solver;
+        let inside = self.problem.equations.iter().zip(&operator.residuals);
+        let residuals =
+            inside.filter(|(equation, _)| equation.points.at.is_empty()).map(|(_, &residual)| residual);
+        let values: Vec<_> = operator.states.iter().copied().chain(residuals).collect();
+        let origin = &self.problem.equations[0].of_networks().origin;
+        let mut states = operator.evaluate(*device, &values, self.points.clone(), point, origin)?;
+        let residuals = states.split_off(self.problem.states.len()).concat();
+        let square: f64 = residuals.iter().map(|r| r * r).sum();
+        Ok((states, (square / residuals.len().max(1) as f64).sqrt()))
     }
 }
 
