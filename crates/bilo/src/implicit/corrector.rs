@@ -52,7 +52,7 @@ impl Rules {
 
     /// For weights of networks, which never quite end.
     pub(crate) fn network(steps: usize) -> Rules {
-        Rules { linear: false, damping: [1e-3, 1e-13], change: 1e-2, steps: [steps, 10] }
+        Rules { linear: false, damping: [1e-3, 1e-12], change: 1e-2, steps: [steps, 10] }
     }
 }
 
@@ -110,7 +110,18 @@ impl Corrector {
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * size;
             let over = steps == most || !left.is_finite();
+            let damped = self.damping;
             if still || over || !self.descend(&mut place, &rows, &tangent, step) {
+                // Damping shortens the slopes too, which nobody wants.
+                let least = self.rules.damping[1];
+                let slopes = match damped > least {
+                    true => {
+                        self.damping = least;
+                        self.newton(&mut place, &rows, &tangent).1
+                    }
+                    false => slopes,
+                };
+                self.damping = if self.rules.linear { least } else { damped };
                 let gradient_loss = gradient_loss(&rows, &slopes);
                 let converged = left.is_finite() && (!self.rules.linear || !over);
                 let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
@@ -160,7 +171,6 @@ impl Corrector {
     /// 2, 4, 8, ..); false if none does, so that rounding is all that is left.
     fn descend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, mut step: Change) -> bool {
         let (before, mut growth) = (rows.loss(), 2.0);
-        let first = self.damping;
         loop {
             let moved: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + d).collect();
             let gain = before - place.lower.rows(place.device, &moved, place.eta).loss();
@@ -175,7 +185,6 @@ impl Corrector {
             self.damping *= growth;
             growth *= 2.0;
             if self.damping > MOST_DAMPING {
-                self.damping = first;
                 return false;
             }
             step = self.newton(place, rows, tangent).0;

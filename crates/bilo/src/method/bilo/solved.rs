@@ -81,15 +81,17 @@ struct Level {
 }
 
 impl Level {
-    /// Whether a larger one would not pay: this one is good, or no better than the one before, or the search was
-    /// ended.
-    fn is_the_last(&self, change_before: Option<f64>, forced: bool) -> bool {
+    /// Whether a larger one would not pay: this one is good where the search before ended, or no better than the
+    /// one before, or the search was ended.
+    fn is_the_last(&self, before: Option<&Level>, forced: bool) -> bool {
         if matches!(self.stop, Some(Stop::Interrupted | Stop::TimeLimit)) {
             return true;
         }
         let Some(change) = self.change else { return false };
+        let change_before = before.and_then(|before| before.change);
         let stalls = change_before.is_some_and(|before| change > STALLING * before && change > GOOD_ENOUGH);
-        change <= CONVERGED || (stalls && !forced)
+        let searched = before.is_some_and(|before| before.stop.is_some());
+        (change <= CONVERGED && searched) || (stalls && !forced)
     }
 }
 
@@ -138,8 +140,7 @@ impl Climb<'_, '_> {
             match self.level(rung, last.as_ref(), must)? {
                 Err(failure) => reason = failure,
                 Ok(level) => {
-                    let before = last.as_ref().and_then(|before| before.change);
-                    let ended = level.is_the_last(before, forced);
+                    let ended = level.is_the_last(last.as_ref(), forced);
                     last = Some(level);
                     if ended {
                         break;
