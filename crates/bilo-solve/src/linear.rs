@@ -11,7 +11,7 @@ use faer::{Conj, MatMut, Par};
 const SINGULAR: f64 = 1e14;
 
 /// Corrections that shrink less than this call for a new factorisation.
-const SLOW: f64 = 0.1;
+const SLOW: f64 = 0.02;
 
 /// Relative correction at which a refined solution is exact.
 const REFINED: f64 = 1e-14;
@@ -240,7 +240,9 @@ impl<'a> Refined<'a> {
                 return fresh.then_some(solution);
             }
             solution.iter_mut().zip(&rest).for_each(|(x, d)| *x += d);
-            if size <= REFINED * norm(&solution) {
+            // What is left shrinks at least as fast as it just did.
+            let left = if last.is_finite() { size * size / last } else { size };
+            if left <= REFINED * norm(&solution) {
                 return Some(solution);
             }
             last = size;

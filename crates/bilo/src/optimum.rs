@@ -126,6 +126,10 @@ impl<'l, L: Landscape> Search<'l, L> {
         loop {
             let trial = self.projected(&model.step(self.damping));
             let moved: Vec<f64> = trial.iter().zip(self.visit.eta()).map(|(new, old)| new - old).collect();
+            // Nothing is gained by a step this short that damping did not shorten.
+            if self.damping <= DAMPING && self.small(&moved) {
+                return Ok(true);
+            }
             // Where the PDE cannot be solved, the step was too long.
             if let Ok(visit) = self.landscape.visit(&self.visit, &trial) {
                 let gain = before - visit.judged().loss;
