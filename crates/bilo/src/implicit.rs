@@ -17,6 +17,6 @@ mod rows;
 mod solver;
 mod tangent;
 
-pub(crate) use corrector::Rules;
 pub use corrector::Work;
-pub(crate) use solver::{LocalSolver, LocalVisit};
+pub(crate) use corrector::{LowerStep, Rules};
+pub(crate) use solver::{LocalSolver, LocalVisit, Untouched};

@@ -25,6 +25,9 @@ use bilo_jet::{
     ResidualWeights,
 };
 
+/// Fewer points than this are never thinned.
+const FEW: usize = 100;
+
 /// L_LO = Σ_e weight_e (L_res,e + w_rgrad L_rgrad,e).
 pub struct Lower {
     pub(crate) blocks: Vec<Block>,
@@ -55,6 +58,21 @@ impl Lower {
     ) -> Result<Self> {
         Self::at(problem, operator, device, seed, &|points, seed| {
             let drawn = points.drawn(problem, seed, 0)?;
+            let weights = vec![1.0 / drawn.len() as f64; drawn.len()];
+            Ok((drawn, weights))
+        })
+    }
+
+    /// The same at every so many of the points, which need not be a whole number.
+    pub(crate) fn thinned(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        stride: f64,
+        seed: u64,
+    ) -> Result<Self> {
+        Self::at(problem, operator, device, seed, &|points, seed| {
+            let drawn = thinned(points.drawn(problem, seed, 0)?, stride);
             let weights = vec![1.0 / drawn.len() as f64; drawn.len()];
             Ok((drawn, weights))
         })
@@ -156,6 +174,22 @@ impl Lower {
         }
         (total, terms)
     }
+}
+
+/// Every so many of the points; a condition at a few places keeps them all.
+fn thinned(points: PointSource, stride: f64) -> PointSource {
+    if points.len() < FEW {
+        return points;
+    }
+    let mut number = 0.0;
+    points.keep(|columns| {
+        let kept = |_: &f64| {
+            let before = (number / stride).floor();
+            number += 1.0;
+            (number / stride).floor() > before
+        };
+        columns[0].iter().map(kept).collect()
+    })
 }
 
 impl Block {

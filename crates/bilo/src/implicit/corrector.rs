@@ -5,8 +5,14 @@ use super::tangent::{Change, Tangent};
 use crate::level::Lower;
 use bilo_jet::Device;
 
-/// Converged when a step changes the rows by less than this, relative to the rows at the very first weights.
+/// Converged when a step changes the rows by less than this, relative to the rows at untouched weights.
 const ROUNDING: f64 = 1e-12;
+
+/// Part of a step after which the bend of the rows along it is measured.
+const AHEAD: f64 = 0.1;
+
+/// A bend that is longer than this part of the step says that the step is too long to be bent.
+const SHARP: f64 = 0.75;
 
 /// Damping from which on no shorter step is tried.
 const MOST_DAMPING: f64 = 1e12;
@@ -38,8 +44,10 @@ pub(crate) struct Rules {
     linear: bool,
     /// Damping at the start, and the least.
     damping: [f64; 2],
-    /// Converged when a step changes the rows by less than this part of what is left of them.
+    /// Converged when a step changes the rows by less than this part of what is left of them, ..
     change: f64,
+    /// .. or when no more than this part is left of the rows at untouched weights.
+    enough: f64,
     /// Most steps where there was no solution nearby, and where there was one.
     steps: [usize; 2],
 }
@@ -47,12 +55,12 @@ pub(crate) struct Rules {
 impl Rules {
     /// For coefficients of features.
     pub(crate) fn dictionary() -> Rules {
-        Rules { linear: true, damping: [1e-22, 1e-22], change: 1e-6, steps: [60, 30] }
+        Rules { linear: true, damping: [1e-22, 1e-22], change: 1e-6, enough: 0.0, steps: [60, 30] }
     }
 
     /// For weights of networks, which never quite end.
     pub(crate) fn network(steps: usize) -> Rules {
-        Rules { linear: false, damping: [1e-3, 1e-12], change: 1e-2, steps: [steps, 10] }
+        Rules { linear: false, damping: [1e-3, 1e-12], change: 1e-2, enough: 1e-4, steps: [steps, 10] }
     }
 }
 
@@ -61,8 +69,19 @@ pub(crate) struct Corrector {
     pub(crate) work: Work,
     rules: Rules,
     damping: f64,
-    /// |rows| at the first weights of all.
-    size: Option<f64>,
+    /// |rows| at untouched weights.
+    size: f64,
+    /// Whether there was a solution before.
+    solved: bool,
+}
+
+/// A step of the lower level, for those who watch.
+pub(crate) struct LowerStep {
+    /// Its number, from 1, and the most there may be.
+    pub(crate) step: usize,
+    pub(crate) most: usize,
+    /// Σ_e weight_e L_res,e before it.
+    pub(crate) loss: f64,
 }
 
 /// Weights that solve the lower level, with their derivatives by the unknowns.
@@ -88,30 +107,34 @@ struct Place<'a> {
 }
 
 impl Corrector {
-    pub(crate) fn new(rules: Rules) -> Self {
-        Self { work: Work::default(), rules, damping: rules.damping[0], size: None }
+    /// `size` is |rows| at untouched weights.
+    pub(crate) fn new(rules: Rules, size: f64) -> Self {
+        Self { work: Work::default(), rules, damping: rules.damping[0], size, solved: false }
     }
 
-    /// Corrects predicted weights.
+    /// Corrects predicted weights, as long as who watches says go on.
     pub(crate) fn correct(
         &mut self,
         lower: &Lower,
         device: &mut dyn Device,
         weights: Vec<f64>,
         eta: &[f64],
+        watch: &mut dyn FnMut(LowerStep) -> bool,
     ) -> Corrected {
-        let most = self.rules.steps[usize::from(self.size.is_some())];
+        let most = self.rules.steps[usize::from(self.solved)];
+        self.solved = true;
         let mut place = Place { lower, device, weights, eta };
         let mut steps = 0;
         loop {
             let (rows, tangent) = self.linearise(&mut place);
-            let size = *self.size.get_or_insert(rows.loss().sqrt());
             let (step, slopes) = self.newton(&mut place, &rows, &tangent);
             let left = rows.loss().sqrt();
-            let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * size;
+            let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
+                || left <= self.rules.enough * self.size;
             let over = steps == most || !left.is_finite();
             let damped = self.damping;
-            if still || over || !self.descend(&mut place, &rows, &tangent, step) {
+            let ended = still || over || !watch(LowerStep { step: steps + 1, most, loss: rows.loss() });
+            if ended || !self.descend(&mut place, &rows, &tangent, step) {
                 // Damping shortens the slopes too, which nobody wants.
                 let least = self.rules.damping[1];
                 let slopes = match damped > least {
@@ -172,6 +195,9 @@ impl Corrector {
     fn descend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, mut step: Change) -> bool {
         let (before, mut growth) = (rows.loss(), 2.0);
         loop {
+            if !self.rules.linear {
+                self.bend(place, rows, tangent, &mut step);
+            }
             let moved: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + d).collect();
             let gain = before - place.lower.rows(place.device, &moved, place.eta).loss();
             if gain > 0.0 {
@@ -188,6 +214,26 @@ impl Corrector {
                 return false;
             }
             step = self.newton(place, rows, tangent).0;
+        }
+    }
+
+    /// Geodesic acceleration (Transtrum and Sethna, arXiv:1201.5885): half of what undoes the second derivative of
+    /// the rows along the step, which comes from one more evaluation of the rows and the matrix that is there.
+    /// Valleys of the loss are curved; a bent step follows them several times as far.
+    fn bend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, step: &mut Change) {
+        let Place { lower, device, weights, eta } = place;
+        let ahead: Vec<f64> = weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
+        let there = lower.rows(*device, &ahead, eta).residual;
+        let second = there.iter().zip(&rows.residual).zip(&step.rows);
+        let second: Vec<f64> =
+            second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
+        self.work.factorisations += 1;
+        let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
+        let Some(found) = tangent.solve(self.damping, &[&second], &mut pull) else { return };
+        let acceleration = &found[0].weights;
+        // False too when it is not finite.
+        if norm(acceleration) <= SHARP * norm(&step.weights) {
+            step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);
         }
     }
 }

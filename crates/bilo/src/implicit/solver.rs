@@ -1,6 +1,6 @@
 //! The data loss as a function of the unknowns, the PDE solved by a local operator.
 
-use super::corrector::{Corrector, Rules};
+use super::corrector::{Corrector, LowerStep, Rules};
 use super::penalty::Penalty;
 use crate::audit::{network_observed, values};
 use crate::diagnostic::{Diagnostic, Result};
@@ -23,6 +23,13 @@ pub(crate) struct LocalSolver<'a> {
     penalties: Vec<Penalty>,
 }
 
+/// Weights of which nothing is known yet, at the guess: what is left of the residuals is relative to these.
+#[derive(Clone, Copy)]
+pub(crate) struct Untouched<'a> {
+    pub(crate) weights: &'a [f64],
+    pub(crate) eta: &'a [f64],
+}
+
 /// The local operator at some value of the unknowns, and what the data make of it.
 #[derive(Clone)]
 pub(crate) struct LocalVisit {
@@ -41,9 +48,11 @@ impl<'a> LocalSolver<'a> {
         device: &'a mut dyn Device,
         lower: &'a Lower,
         rules: Rules,
+        untouched: Untouched<'_>,
     ) -> Result<Self> {
         let penalties = Penalty::all(data.problem(), operator)?;
-        Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules), penalties })
+        let size = lower.rows(device, untouched.weights, untouched.eta).loss().sqrt();
+        Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules, size), penalties })
     }
 
     fn problem(&self) -> &'a Problem {
@@ -57,8 +66,13 @@ impl<'a> LocalSolver<'a> {
     }
 
     /// Solves at some unknowns from predicted weights.
-    pub(crate) fn solve(&mut self, weights: Vec<f64>, eta: &[f64]) -> Result<LocalVisit> {
-        let corrected = self.corrector.correct(self.lower, self.device, weights, eta);
+    pub(crate) fn solve(
+        &mut self,
+        weights: Vec<f64>,
+        eta: &[f64],
+        watch: &mut dyn FnMut(LowerStep) -> bool,
+    ) -> Result<LocalVisit> {
+        let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch);
         if !corrected.converged {
             let message = "the lower level does not converge";
             return Err(Diagnostic::new(message, Default::default()).into());
@@ -101,7 +115,7 @@ impl Landscape for LocalSolver<'_> {
         for ((slope, new), old) in near.point.slopes.iter().zip(eta).zip(&near.point.eta) {
             weights.iter_mut().zip(slope).for_each(|(weight, slope)| *weight += (new - old) * slope);
         }
-        self.solve(weights, eta)
+        self.solve(weights, eta, &mut |_| true)
     }
 
     fn observed(&mut self, visit: &LocalVisit) -> Result<Vec<WithSlopes>> {

@@ -7,30 +7,48 @@ use crate::operator::{LocalOperator, Size};
 use crate::problem::{OperatorKind, Problem};
 use bilo_jet::Device;
 
+/// A network begins at no more points than this. Fewer rows than weights make a step of Levenberg-Marquardt cost
+/// the square of their number.
+const FIRST_POINTS: usize = 700;
+
+/// From all points to fewer: the cube of the golden ratio, which fits no grid, so that what is left of a grid is
+/// spread over it.
+const STRIDE: f64 = 4.236_067_977_499_79;
+
 /// A local operator, small or large.
 #[derive(Clone, Debug)]
 pub(super) enum Rung {
     /// Linear combinations of features.
     Dictionary(Size),
-    /// A network with the unknowns among its inputs.
-    Network,
+    /// A network with the unknowns among its inputs, at every so many of the points.
+    Network(f64),
 }
 
 impl Rung {
     /// Those to be tried, each larger than the one before.
-    pub(super) fn ladder(problem: &Problem) -> Vec<Rung> {
-        match problem.operator.kind {
-            OperatorKind::Network => vec![Rung::Network],
+    pub(super) fn ladder(problem: &Problem, seed: u64) -> Result<Vec<Rung>> {
+        Ok(match problem.operator.kind {
+            OperatorKind::Network => {
+                let mut most = 0;
+                for equation in &problem.equations {
+                    most = most.max(equation.points.drawn(problem, seed, 0)?.len());
+                }
+                let mut strides = vec![1.0];
+                while most as f64 / strides[0] > FIRST_POINTS as f64 {
+                    strides.insert(0, strides[0] * STRIDE);
+                }
+                strides.into_iter().map(Rung::Network).collect()
+            }
             OperatorKind::Dictionary | OperatorKind::Automatic => {
                 Size::ladder(problem).into_iter().map(Rung::Dictionary).collect()
             }
-        }
+        })
     }
 
     pub(super) fn operator(&self, problem: &Problem, seed: u64) -> Result<LocalOperator> {
         match self {
             Rung::Dictionary(size) => LocalOperator::dictionary(problem, size, seed),
-            Rung::Network => LocalOperator::new(problem, seed),
+            Rung::Network(_) => LocalOperator::new(problem, seed),
         }
     }
 
@@ -43,28 +61,49 @@ impl Rung {
     ) -> Result<Lower> {
         match self {
             Rung::Dictionary(size) => Lower::clustered(problem, operator, device, size, seed),
-            Rung::Network => Lower::new(problem, operator, device, seed),
+            &Rung::Network(stride) => Lower::thinned(problem, operator, device, stride, seed),
         }
     }
 
     pub(super) fn rules(&self, problem: &Problem) -> Rules {
         match self {
             Rung::Dictionary(_) => Rules::dictionary(),
-            Rung::Network => Rules::network(problem.training.pretrain_steps),
+            Rung::Network(_) => Rules::network(problem.training.pretrain_steps),
         }
     }
 
     pub(super) fn first_weights(&self, operator: &LocalOperator, seed: u64) -> Vec<f64> {
         match self {
             Rung::Dictionary(_) => operator.unit_weights(),
-            Rung::Network => operator.initial_weights(seed),
+            Rung::Network(_) => operator.initial_weights(seed),
         }
     }
 
     pub(super) fn in_words(&self, operator: &LocalOperator) -> String {
         match self {
             Rung::Dictionary(size) => format!("dictionary of {} features", size.features()),
-            Rung::Network => format!("network of {} weights", operator.operator.weights()),
+            Rung::Network(stride) => {
+                let part = if *stride > 1.0 { format!(" at 1 of {stride:.0} points") } else { String::new() };
+                format!("network of {} weights{part}", operator.operator.weights())
+            }
         }
+    }
+
+    /// The weights of the same solution on the next rung.
+    pub(super) fn prolonged(
+        &self,
+        next: &LocalOperator,
+        operator: &LocalOperator,
+        weights: &[f64],
+    ) -> Vec<f64> {
+        match self {
+            Rung::Dictionary(_) => next.prolonged(operator, weights),
+            Rung::Network(_) => weights.to_vec(),
+        }
+    }
+
+    /// Whether its operator is that of all rungs.
+    pub(super) fn is_network(&self) -> bool {
+        matches!(self, Rung::Network(_))
     }
 }

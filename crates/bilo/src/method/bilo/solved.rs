@@ -8,7 +8,7 @@ use super::{Found, Scene};
 use crate::closing::Inspector;
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::examine::text::digits;
-use crate::implicit::{LocalSolver, LocalVisit, Work};
+use crate::implicit::{LocalSolver, LocalVisit, LowerStep, Untouched, Work};
 use crate::misfit::{DataLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::LocalOperator;
@@ -107,10 +107,9 @@ pub(super) fn solve(
     let inspector = Inspector::new(problem, tables, twin, None);
     std::thread::scope(|scope| {
         let guess = scope.spawn(|| inspector.visit_guess());
-        let mut climb = Climb { scene, observer, steps: 0, work: Work::default(), start: Instant::now() };
-        climb.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
+        let mut climb = Climb::new(scene, observer);
         let found = climb.search(forced);
-        climb.observer.event(&Event::End(Phase::Train));
+        climb.enter(None, 0);
         let (level, refined) = match found? {
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
@@ -124,16 +123,51 @@ pub(super) fn solve(
 struct Climb<'a, 'o> {
     scene: &'a Scene<'a>,
     observer: &'o mut dyn Observer,
-    /// Upper iterations so far.
+    /// What it is at.
+    phase: Option<Phase>,
+    /// Steps of the lower level at the guess, and iterations of the upper one.
+    lower_steps: usize,
     steps: usize,
     work: Work,
     start: Instant,
+    /// Seconds until the upper level began.
+    pretrained: f64,
 }
 
-impl Climb<'_, '_> {
+impl<'a, 'o> Climb<'a, 'o> {
+    fn new(scene: &'a Scene<'a>, observer: &'o mut dyn Observer) -> Self {
+        Self {
+            scene,
+            observer,
+            phase: None,
+            lower_steps: 0,
+            steps: 0,
+            work: Work::default(),
+            start: Instant::now(),
+            pretrained: 0.0,
+        }
+    }
+
+    /// Ends a phase and begins another one.
+    fn enter(&mut self, phase: Option<Phase>, steps: usize) {
+        if self.phase == phase {
+            return;
+        }
+        if let Some(phase) = self.phase {
+            self.observer.event(&Event::End(phase));
+        }
+        if let Some(phase) = phase {
+            self.observer.event(&Event::Begin(phase, steps));
+        }
+        if phase == Some(Phase::Train) {
+            self.pretrained = self.start.elapsed().as_secs_f64();
+        }
+        self.phase = phase;
+    }
+
     /// The level where the solution has converged, and whether there was one to compare with.
     fn search(&mut self, forced: bool) -> Result<std::result::Result<(Level, bool), String>> {
-        let ladder = Rung::ladder(self.scene.problem);
+        let ladder = Rung::ladder(self.scene.problem, self.scene.job.seed)?;
         let (mut last, mut reason): (Option<Level>, String) = (None, "there is none".to_owned());
         for (number, rung) in ladder.iter().enumerate() {
             let must = forced && number + 1 == ladder.len();
@@ -172,19 +206,29 @@ impl Climb<'_, '_> {
         let mut operator = rung.operator(problem, job.seed)?;
         let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
         let words = rung.in_words(&operator);
+        let (first_weights, eta_of_guess) =
+            (rung.first_weights(&operator, job.seed), guess(problem, &operator)?);
         let (weights, eta) = match before {
-            Some(level) => {
-                (operator.prolonged(&level.operator, &level.visit.point.weights), level.visit.eta().to_vec())
+            Some(Level { operator: smaller, visit, .. }) => {
+                (rung.prolonged(&operator, smaller, &visit.point.weights), visit.eta().to_vec())
             }
-            None => (rung.first_weights(&operator, job.seed), guess(problem, &operator)?),
+            None => (first_weights.clone(), eta_of_guess.clone()),
         };
         let data = DataLoss::new(problem, tables);
-        let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rung.rules(problem))?;
-        let first = match solver.solve(weights, &eta) {
+        let untouched = Untouched { weights: &first_weights, eta: &eta_of_guess };
+        let rules = rung.rules(problem);
+        let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
+        let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
+        let pretraining = rung.is_network() && before.is_none();
+        let mut interrupted = None;
+        let mut watch = |lower: LowerStep| {
+            interrupted = if pretraining { self.watch_lower(&lower, &eta, &names) } else { None };
+            interrupted.is_none()
+        };
+        let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
             Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
         };
-        let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
         let checks = Checks::new(self.scene)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
         let change = before.map(|before| {
@@ -192,10 +236,15 @@ impl Climb<'_, '_> {
             pairs.map(|(now, then)| relative_l2(then, now)).fold(0.0, f64::max)
         });
         self.note(&words, change, residual);
-        // At the guess as long as nothing was searched for.
-        let at_guess = before.is_none_or(|before| before.stop.is_none()).then(|| first.clone());
-        let (mut visit, mut stop) = (first, None);
-        if must || change.is_some_and(|change| change <= SKETCHY) {
+        let at_guess = match before {
+            Some(before) if rung.is_network() => before.at_guess.clone(),
+            // At the guess as long as nothing was searched for.
+            _ => before.is_none_or(|before| before.stop.is_none()).then(|| first.clone()),
+        };
+        let (mut visit, mut stop) = (first, interrupted);
+        let searches = must || rung.is_network() || change.is_some_and(|change| change <= SKETCHY);
+        if searches && stop.is_none() {
+            self.enter(Some(Phase::Train), optimum::MAX_ITERATIONS);
             let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
             let found = match optimum::minimise(&mut solver, visit, &mut watch) {
                 Ok(found) => found,
@@ -219,18 +268,45 @@ impl Climb<'_, '_> {
     }
 
     fn watch(&mut self, iterate: &Iterate<'_>, names: &[String]) -> Option<Stop> {
+        let losses = [iterate.lower, iterate.terms].concat();
+        self.tell(
+            Phase::Train,
+            [self.steps + iterate.step, optimum::MAX_ITERATIONS],
+            iterate.eta,
+            names,
+            &losses,
+        )
+    }
+
+    /// A step of the lower level at the guess.
+    fn watch_lower(&mut self, lower: &LowerStep, eta: &[f64], names: &[String]) -> Option<Stop> {
+        self.enter(Some(Phase::Pretrain), lower.most);
+        self.lower_steps = lower.step;
+        let mut losses = vec![f64::NAN; names.len()];
+        losses[0] = lower.loss;
+        self.tell(Phase::Pretrain, [lower.step, lower.most], eta, names, &losses)
+    }
+
+    /// Tells of a step; why to end after it, if so.
+    fn tell(
+        &mut self,
+        phase: Phase,
+        [step, steps]: [usize; 2],
+        eta: &[f64],
+        loss_names: &[String],
+        losses: &[f64],
+    ) -> Option<Stop> {
         let Scene { problem, began, .. } = *self.scene;
         let seconds = began.elapsed().as_secs_f64();
-        let scalars = &iterate.eta[..problem.unknowns.len()];
         let control = self.observer.event(&Event::Step(Record {
-            phase: Phase::Train,
-            step: self.steps + iterate.step,
-            steps: optimum::MAX_ITERATIONS,
+            phase,
+            step,
+            steps,
             seconds,
-            loss_names: names,
-            losses: &[iterate.lower, iterate.terms].concat(),
+            loss_names,
+            losses,
             unknown_names: &problem.unknown_names(),
-            unknowns: &problem.thetas(scalars),
+            unknowns: &problem.thetas(&eta[..problem.unknowns.len()]),
             keep: true,
         }));
         let over = problem.training.time_limit.is_some_and(|limit| seconds > limit);
@@ -257,7 +333,10 @@ impl Climb<'_, '_> {
                 let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
                 let (weights, eta) = (rung.first_weights(&operator, job.seed), guess(problem, &operator)?);
                 let (data, rules) = (DataLoss::new(problem, tables), rung.rules(problem));
-                LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules)?.solve(weights, &eta)
+                let untouched = Untouched { weights: &weights, eta: &eta };
+                let mut solver =
+                    LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
+                solver.solve(weights.clone(), &eta, &mut |_| true)
             }
         };
         let at_guess = match there {
@@ -274,11 +353,11 @@ impl Climb<'_, '_> {
                     let change = change.filter(|_| refined);
                     OperatorOutcome::dictionary(problem, size, residual, change, self.work)
                 }
-                Rung::Network => OperatorOutcome::network(Some(self.work)),
+                Rung::Network(_) => OperatorOutcome::network(Some(self.work)),
             },
             losses: names.into_iter().zip(losses).collect(),
-            pretrained: ended(0, 0.0),
-            trained: ended(self.steps, seconds),
+            pretrained: ended(self.lower_steps, self.pretrained),
+            trained: ended(self.steps, seconds - self.pretrained),
             point: visit.point,
             upper: None,
             operator,
