@@ -16,7 +16,8 @@ use crate::given::GivenColumns;
 use crate::likelihood::{Law, Part, Sites};
 use crate::operator::{LocalOperator, Size, program_error, with_shifts};
 use crate::problem::{
-    KnownFunction, Names, Points, Problem, Regulariser, RegulariserKind, Renewal, Table, UnknownFunction,
+    KnownFunction, Names, PlaceWeights, Points, Problem, Regulariser, RegulariserKind, Renewal, Table,
+    UnknownFunction,
 };
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Unary};
@@ -40,7 +41,7 @@ pub struct Lower {
 pub(crate) struct Block {
     pub(crate) id: ResidualId,
     /// The weight of each point in a mean over them.
-    places: Vec<f64>,
+    places: PlaceWeights,
     weights: ResidualWeights,
     /// The first of its equations, and the seed of its points.
     first: usize,
@@ -58,7 +59,7 @@ impl Lower {
     ) -> Result<Self> {
         Self::at(problem, operator, device, seed, &|points, seed| {
             let drawn = points.drawn(problem, seed, 0)?;
-            let weights = vec![1.0 / drawn.len() as f64; drawn.len()];
+            let weights = PlaceWeights::Equal(drawn.len());
             Ok((drawn, weights))
         })
     }
@@ -95,7 +96,7 @@ impl Lower {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         seed: u64,
-        place: &dyn Fn(&Points, u64) -> Result<(PointSource, Vec<f64>)>,
+        place: &dyn Fn(&Points, u64) -> Result<(PointSource, PlaceWeights)>,
     ) -> Result<Self> {
         let mut groups: Vec<(&Points, Vec<usize>)> = vec![];
         for (number, equation) in problem.equations.iter().enumerate() {
@@ -195,7 +196,10 @@ fn thinned(points: PointSource, stride: f64) -> PointSource {
 impl Block {
     /// √weight of every residual of each equation in L_LO.
     pub(crate) fn roots(&self) -> Vec<Vec<f64>> {
-        let of = |weight: &f64| self.places.iter().map(|place| (weight * place).sqrt()).collect();
+        let of = |weight: &f64| match &self.places {
+            PlaceWeights::Equal(count) => vec![(weight / *count as f64).sqrt(); *count],
+            PlaceWeights::Each(places) => places.iter().map(|place| (weight * place).sqrt()).collect(),
+        };
         self.weights.equation.iter().map(of).collect()
     }
 }

@@ -2,16 +2,17 @@
 
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
-use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
+use bilo::problem::{Coordinate, DataSpec, OperatorKind, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::uncertainty::NoiseSource;
 use bilo::{Job, run};
 use std::path::Path;
 
-/// Fisher-KPP, small, trained at the guess, where a tiny rate leaves the unknowns.
+/// A network for Fisher-KPP, small, trained at the guess, where a tiny rate leaves the unknowns.
 fn pretrained(rgrad_weight: &str) -> Outcome {
     let rgrad = format!("train.rgrad-weight={rgrad_weight}");
     let set = [
         rgrad.as_str(),
+        "operator.kind=network",
         "network.width=24",
         "train.pretrain-steps=1000",
         "train.train-steps=500",
@@ -66,7 +67,7 @@ fn an_operator_trained_without_the_residual_gradient_is_flagged() {
     assert!(warning.contains("does not know how the solution moves with the unknowns"), "{warning}");
 }
 
-/// Decay at k = 2 with exact data, trained from k = 1 for a few steps.
+/// Decay at k = 2 with exact data, a network trained from k = 1 for a few steps.
 fn few_steps(sigma: Option<f64>) -> Outcome {
     let t: Vec<f64> = (0..=10).map(|i| f64::from(i) / 10.0).collect();
     let values = t.iter().map(|t| (-2.0 * t).exp()).collect();
@@ -77,6 +78,7 @@ fn few_steps(sigma: Option<f64>) -> Outcome {
         .state("u", "1 + net*t")
         .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 11)]))
         .observation("samples", "u", DataSpec::table(table))
+        .operator(|operator| operator.kind = OperatorKind::Network)
         .network(|network| network.width = 8)
         .training(|training| (training.pretrain_steps, training.train_steps) = (100, 30))
         .build()

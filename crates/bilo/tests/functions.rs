@@ -262,7 +262,8 @@ fn after_pretraining_the_response_to_a_shift_of_the_initial_value_is_one() {
 #[test]
 fn the_exact_gradient_finds_what_the_adjoint_method_finds() {
     let run_with = |gradient: &str| {
-        let problem = shipped(POISSON, &[format!("train.gradient={gradient}")]);
+        let gradient = format!("train.gradient={gradient}");
+        let problem = shipped(POISSON, &[gradient, "operator.kind=network".to_owned()]);
         run(&problem, &Job { threads: Some(2), ..Job::default() }, &mut Silent).expect("it runs")
     };
     let error = |outcome: &Outcome| outcome.functions[0].relative_l2_error.unwrap();
@@ -352,7 +353,8 @@ fn eliminated(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
 #[test]
 fn the_pointwise_estimate_is_the_root_of_its_own_equation() {
     for weight in [1e-3, 1e-2] {
-        let problem = shipped(POISSON, &[format!("unknown.D.regularise.weight={weight}")]);
+        let weighted = format!("unknown.D.regularise.weight={weight}");
+        let problem = shipped(POISSON, &[weighted, "operator.kind=network".to_owned()]);
         let root = pointwise_root(&observed_tables(&problem, 0).unwrap()[0].values, weight);
         let outcome =
             run(&problem, &Job { threads: Some(2), ..Job::default() }, &mut Silent).expect("it runs");

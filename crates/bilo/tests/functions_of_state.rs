@@ -235,10 +235,17 @@ fn the_adjoint_method_finds_the_conductivity() {
     assert!(found.relative_l2_error.unwrap() < 0.2 * found.relative_l2_error_of_guess.unwrap());
 }
 
-/// A tenth of the points and a quarter of the steps of the recipe.
+/// By a network with a tenth of the points and a quarter of the steps of the recipe, and by default.
 #[test]
 fn bilo_finds_the_conductivity() {
+    for (kind, name) in [("network", "network"), ("automatic", "dictionary")] {
+        finds_the_conductivity(kind, name);
+    }
+}
+
+fn finds_the_conductivity(kind: &str, name: &str) {
     let problem = shipped(&[
+        &format!("operator.kind={kind}"),
         "equation.heat.points.grid.x=17",
         "equation.heat.points.grid.t=17",
         "train.pretrain-steps=400",
@@ -248,8 +255,9 @@ fn bilo_finds_the_conductivity() {
     ]);
     assert_eq!(problem.training.gradient, GradientMode::Exact, "although nothing is said");
     let outcome = run(&problem, &Job { threads: Some(1), ..Job::default() }, &mut Silent).expect("it runs");
+    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind, name);
     let error = rms_over_max(&outcome);
-    assert!(error < 0.1, "{error}");
+    assert!(error < 0.1, "{name}: {error}");
     assert!(outcome.audit[0].cosine > 0.95, "{:?}", outcome.audit);
     assert!(outcome.states[0].relative_l2_vs_classical.unwrap() < 0.02, "{:?}", outcome.states);
     let regulariser = outcome.losses.iter().find(|(name, _)| name == "regulariser.k").expect("a term");

@@ -8,7 +8,8 @@ use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, DataSpec, FunctionSpec, Names, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
+    Coordinate, DataSpec, FunctionSpec, Names, OperatorKind, PointsSpec, Problem, ProblemBuilder, Table,
+    Unknown,
 };
 use bilo::twin::Twin;
 use bilo::{Job, Method, run};
@@ -329,6 +330,7 @@ impl Observer for Residuals {
 fn networks_with_an_input_learn_the_equation_and_the_jump() {
     let at_truth = SOURCE.replace("guess = 250.0", "guess = 500.0").replace("guess = 5.0", "guess = 2.5");
     let set = [
+        "operator.kind=network",
         "train.pretrain-steps=400",
         "train.train-steps=400",
         "network.width=16",
@@ -364,6 +366,7 @@ fn inputs_and_unknown_functions_go_together() {
         .equation("bulk", "div(D*grad(u))", PointsSpec::grid([("x", 32)]).keep("x != z"))
         .equation("jump", "2*D*u_phi + 1", PointsSpec::grid([]).hold("x", [0.4]))
         .observation("level", "u", one_value(vec![vec![0.5]]))
+        .operator(|operator| operator.kind = OperatorKind::Network)
         .network(|network| network.width = 16)
         .training(|training| (training.pretrain_steps, training.train_steps) = (400, 0))
         .classical(|classical| classical.cells = vec![100])

@@ -4,7 +4,7 @@
 use bilo::level::{Fit, Lower, Upper};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
-use bilo::problem::{Overrides, Problem, Table};
+use bilo::problem::{OperatorKind, Overrides, Problem, Table};
 use bilo::train::{Point, Trainer};
 use bilo::twin::Twin;
 use bilo_jet::{Device, cpu};
@@ -124,24 +124,33 @@ fn the_upper_gradient_approaches_the_classical_one_as_the_square_root_of_the_los
     assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
 }
 
-/// log(x) has no value at x = 0: the statement is at fault, and training never starts.
+const KINDS: [OperatorKind; 2] = [OperatorKind::Network, OperatorKind::Automatic];
+
+/// log(x) has no value at x = 0: the statement is at fault, and training never starts, whatever was to be trained.
 #[test]
 fn a_residual_without_a_value_is_an_error_that_names_the_point() {
-    let problem = poisson(&["equation.balance.residual=\"D*u_xx + log(x)\""]);
-    let error = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap_err().to_string();
-    assert!(error.contains("the residual of `balance` has no finite value at x = 0"), "{error}");
-    assert!(error.contains("leave the point out with `where`"), "{error}");
+    let mut problem = poisson(&["equation.balance.residual=\"D*u_xx + log(x)\""]);
+    for kind in KINDS {
+        problem.operator.kind = kind;
+        let error = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap_err().to_string();
+        assert!(error.contains("the residual of `balance` has no finite value at x = 0"), "{error}");
+        assert!(error.contains("leave the point out with `where`"), "{error}");
+    }
 }
 
 /// The source of the networks' equation is twice that of the equation itself, and so is their solution: it
-/// differs from the classical one by as much as that.
+/// differs from the classical one by as much as that. So does a dictionary, up to the error of the twin.
 #[test]
 fn networks_are_trained_with_their_own_residual_and_checked_with_the_equation() {
     let trained = "equation.balance.trained=\"D*u_xx + 2*pi^2*sin(pi*x)\"";
     // The one step of training moves every weight by the rate.
     let steps = ["train.rate=1e-3", "train.train-steps=1", "train.pretrain-on-solution=false"];
-    let problem = poisson(&[&[trained], &steps[..]].concat());
-    let outcome = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap();
-    let distance = outcome.states[0].relative_l2_vs_classical.unwrap();
-    assert!((distance - 1.0).abs() < 0.02, "{distance}");
+    let mut problem = poisson(&[&[trained], &steps[..]].concat());
+    for (kind, name, tolerance) in [(KINDS[0], "network", 0.02), (KINDS[1], "dictionary", 1e-5)] {
+        problem.operator.kind = kind;
+        let outcome = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap();
+        assert_eq!(outcome.operator.expect("a local operator").kind, name);
+        let distance = outcome.states[0].relative_l2_vs_classical.unwrap();
+        assert!((distance - 1.0).abs() < tolerance, "{name}: {distance}");
+    }
 }

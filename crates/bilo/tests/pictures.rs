@@ -72,6 +72,7 @@ fn data_are_drawn_on_their_own_grid() {
 #[test]
 fn the_network_is_drawn_beside_the_classical_solution() {
     let text = DISC.replace("at = { t = 0.5 }\n", "").replace("\"u_x\"", "\"u\"");
+    let text = text + "\n[operator]\nkind = \"network\"\n";
     let outcome = outcome(&text, Method::Bilo);
     let drawing = &outcome.drawings[0];
     assert_eq!(drawing.at, [("t".to_string(), 1.0)], "the end, if nothing else is said");

@@ -101,7 +101,7 @@ fn the_classical_twin_finds_the_maximum_of_the_exact_likelihood() {
 /// flat, and an estimate may stop anywhere along it.
 #[test]
 fn the_network_finds_the_maximum_of_the_exact_likelihood() {
-    let problem = read(SHIPPED[0], &[]);
+    let problem = read(SHIPPED[0], &["operator.kind=network"]);
     let outcome = estimate(&problem, Method::Bilo, 0);
     let best = maximum(&observed_tables(&problem, 0).unwrap()[0].coordinates[0]);
     for ((found, best), within) in outcome.unknowns.iter().zip(best).zip([0.05, 0.10]) {
@@ -109,6 +109,23 @@ fn the_network_finds_the_maximum_of_the_exact_likelihood() {
         assert!(error < within, "{} {}, best {best}", found.name, found.estimate);
     }
     assert!(outcome.states[0].relative_l2_vs_classical.unwrap() < 0.01);
+}
+
+/// A dictionary has no error of training: what is left is that of the search, 1e-7 of a standard deviation times the
+/// root of the number of particles.
+#[test]
+fn by_default_a_dictionary_finds_the_maximum_of_the_exact_likelihood() {
+    for text in SHIPPED {
+        let problem = read(text, &[]);
+        let outcome = estimate(&problem, Method::Bilo, 0);
+        assert_eq!(outcome.operator.as_ref().expect("a local operator").kind, "dictionary");
+        let best = maximum(&observed_tables(&problem, 0).unwrap()[0].coordinates[0]);
+        for (found, best) in outcome.unknowns.iter().zip(best) {
+            let error = (found.estimate / best - 1.0).abs();
+            assert!(error < 1e-4, "{} {}, best {best}", found.name, found.estimate);
+        }
+        assert!(outcome.states[0].relative_l2_vs_classical.unwrap() < 1e-4, "{:?}", outcome.states);
+    }
 }
 
 /// With phi = |x - z| the slope jumps by 2 u_phi, so the condition is u_phi = -lambda/2. With -lambda, twice the source,

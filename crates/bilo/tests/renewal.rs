@@ -1,7 +1,7 @@
 //! Points that training draws afresh, and batches of points.
 
 use bilo::observer::Silent;
-use bilo::problem::{Overrides, Points, Problem};
+use bilo::problem::{OperatorKind, Overrides, Points, Problem};
 use bilo::{Job, Method, run};
 use std::path::Path;
 
@@ -90,13 +90,26 @@ fn random_points_of_a_region_are_as_many_as_stated() {
 fn training_on_renewed_points_finds_the_unknown() {
     let mut estimates = vec![];
     for threads in [1, 3] {
-        let problem = decay("{ random = 40, resample = 5 }").unwrap();
+        let mut problem = decay("{ random = 40, resample = 5 }").unwrap();
+        problem.operator.kind = OperatorKind::Network;
         let job = Job { seed: 1, threads: Some(threads), method: Method::Bilo };
         estimates.push(run(&problem, &job, &mut Silent).unwrap().unknowns[0].estimate);
     }
     assert_eq!(estimates[0], estimates[1]);
     // 40 points at a time give a gradient with noise; one in a thousand was seen.
     assert!((estimates[0] - 2.0).abs() < 0.02, "{estimates:?}");
+}
+
+/// A dictionary is solved for at fixed points. Where others are asked for, the default is a network, and it is said why.
+#[test]
+fn renewed_points_are_for_networks() {
+    let mut problem = decay("{ random = 40, resample = 5 }").unwrap();
+    assert_eq!(problem.operator.kind, OperatorKind::Automatic);
+    (problem.training.pretrain_steps, problem.training.train_steps) = (1, 1);
+    let outcome = run(&problem, &Job::default(), &mut Silent).unwrap();
+    let operator = outcome.operator.expect("a local operator");
+    assert_eq!(operator.kind, "network");
+    assert_eq!(operator.why.as_deref(), Some("points are drawn afresh during training"));
 }
 
 #[test]

@@ -177,6 +177,10 @@ mod tests {
       "relative_l2_vs_classical": 0.001
     }
   },
+  "operator": {
+    "kind": "network",
+    "why": null
+  },
   "losses": {
     "residual": 0.0001,
     "data": null

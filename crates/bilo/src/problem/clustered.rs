@@ -7,6 +7,14 @@ use bilo_jet::PointSource;
 /// Nodes for each polynomial along a coordinate: enough for a stable fit by least squares.
 const NODES_PER_MODE: usize = 2;
 
+/// Weights of points in a mean over them. Equal ones are not stored: a grid of any size takes no memory.
+pub(crate) enum PlaceWeights {
+    /// So many points that count alike.
+    Equal(usize),
+    /// One weight for each point, of sum one.
+    Each(Vec<f64>),
+}
+
 impl Points {
     /// The points in place of a grid for functions with so many modes along each coordinate, with weights
     /// that make a sum over them the mean over the domain. Points that are no grid stay as they are.
@@ -15,11 +23,11 @@ impl Points {
         problem: &Problem,
         modes: &[usize],
         seed: u64,
-    ) -> Result<(PointSource, Vec<f64>)> {
+    ) -> Result<(PointSource, PlaceWeights)> {
         if !matches!(self.layout, Layout::Grid(_)) {
             let points = self.source(problem, seed)?;
-            let weight = 1.0 / points.len() as f64;
-            return Ok((points.clone(), vec![weight; points.len()]));
+            let weights = PlaceWeights::Equal(points.len());
+            return Ok((points, weights));
         }
         let axes: Vec<Vec<f64>> = (problem.coordinates.iter().enumerate().zip(modes))
             .map(|((number, coordinate), &modes)| match self.held(number) {
@@ -37,7 +45,7 @@ impl Points {
         }
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);
-        Ok((points, weights))
+        Ok((points, PlaceWeights::Each(weights)))
     }
 }
 

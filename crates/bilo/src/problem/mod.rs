@@ -71,6 +71,7 @@ mod tree;
 
 pub use builder::{DataSpec, ProblemBuilder};
 pub(crate) use classical::divided;
+pub(crate) use clustered::PlaceWeights;
 pub use dictionary::{Basis, DictionaryChoice, OperatorChoice, OperatorKind};
 pub use folder::Folder;
 pub use function::FunctionSpec;

@@ -62,8 +62,9 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
     }
     let inputs = read_each(&tree, "input", read_input)?;
     let mut operator = dictionary::read(&mut tree, training.recipe, &coordinates, &inputs, &constants)?;
-    let stated = settings::sub_table(&tree, "train", "gradient")?.is_some();
-    if stated && training.gradient == GradientMode::Pointwise && operator.kind == OperatorKind::Automatic {
+    let stated = |table: &str, key: &str| settings::sub_table(&tree, table, key).map(|node| node.is_some());
+    let pointwise = stated("train", "gradient")? && training.gradient == GradientMode::Pointwise;
+    if pointwise && !stated("operator", "kind")? && operator.kind == OperatorKind::Automatic {
         // Only networks have that gradient.
         operator.kind = OperatorKind::Network;
     }
