@@ -19,7 +19,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-OURS, PEERS = "bilo", {"PyTorch": "fisher_kpp_torch.py", "JAX": "fisher_kpp_jax.py"}
+OURS = "bilo"
+PEERS = {
+    "PyTorch": ["fisher_kpp_torch.py", str(CORES)],
+    "JAX": ["fisher_kpp_jax.py"],
+    "JAX jacfwd": ["fisher_kpp_jax.py", "jacfwd"],
+}
 TARGETS = (0.01, 0.001)
 
 
@@ -48,9 +53,9 @@ class Worker:
 def start_workers():
     cargo = ["cargo", "bench", "--quiet", "-p", "bilo", "--bench", "step", "--"]
     workers = {OURS: Worker([*cargo, "--serve", "--threads", str(CORES)])}
-    for name, file in PEERS.items():
+    for name, (file, *arguments) in PEERS.items():
         try:
-            workers[name] = Worker([sys.executable, f"bench/peers/{file}", str(CORES)])
+            workers[name] = Worker([sys.executable, f"bench/peers/{file}", *arguments])
         except RuntimeError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
     return workers
@@ -82,7 +87,7 @@ def program():
 def paper_steps():
     """What the recipe of the paper takes: steps of pre-training and of both levels."""
     text = (ROOT / "crates/bilo/src/problem/recipe.rs").read_text()
-    counts = [re.search(rf"{name}: ([\d_]+)", text)[1] for name in ("pretrain_steps", "train_steps")]
+    counts = [re.search(rf"\b{name}: ([\d_]+)", text)[1] for name in ("pretrain_steps", "train_steps")]
     return sum(int(count.replace("_", "")) for count in counts)
 
 
@@ -122,6 +127,11 @@ def summary(steps, run):
     ceilings = [answer["ceiling_gflops"] for answer in steps[OURS][1]]
     result["products"] = {"gflop": steps[OURS][1][0]["flops"] / 1e9, "ceiling_gflops": ceilings, "share": shares}
     return result
+
+
+def busy():
+    """Processes that ran before this began, on average over a minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def cpu():
@@ -184,8 +194,13 @@ def main():
     options.add_argument("--quick", action="store_true", help="2 short rounds: to see that it works")
     options.add_argument("--out", type=Path, default=ROOT / "bench/results.json", help="the same as JSON")
     options = options.parse_args()
+    load = busy()
+    if load > 0.5:
+        print(f"the machine is busy (load {load:.1f}): threads that wait for each other, above all PyTorch's, "
+              "suffer more than others", file=sys.stderr)
     rounds, count = (2, 10) if options.quick else (max(options.rounds, 1), 40)
     result = summary(measure_steps(rounds, count), measure_run())
+    result["load_before"] = load
     table(result)
     options.out.write_text(json.dumps(result, indent=1) + "\n")
     print(f"\nwritten: {options.out}")

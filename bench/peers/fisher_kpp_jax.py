@@ -2,7 +2,10 @@
 both levels compiled into one function, many steps in one compiled loop.
 
 A worker like its neighbour: it says that it is ready, then reads a number of steps from each line and
-answers with one line of JSON. JAX takes all cores it may run on; the caller says which those are.
+answers with one line of JSON. JAX takes all cores that it may run on.
+
+dr/dD and dr/drho come either way: by one sweep back for both, which is the faster by far, or with
+`jacfwd`, by one sweep forward for each, which is what one would write first.
 """
 
 import json
@@ -15,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 POINTS, WIDTH, SQUARE_LAYERS = 51, 128, 2
-FORWARD = "--forward" in sys.argv
+FORWARD = "jacfwd" in sys.argv
 
 
 def network(key):
@@ -96,7 +99,7 @@ def zeros(tree):
 weights, unknowns = network(jax.random.key(0)), jnp.ones(2)
 carry = (weights, unknowns, zeros(weights), zeros(unknowns), jnp.zeros(()))
 count = sum(leaf.size for leaf in jax.tree.leaves(weights))
-print(json.dumps({"ready": f"JAX {jax.__version__} jit", "weights": count}), flush=True)
+print(json.dumps({"ready": f"JAX {jax.__version__} jit" + ", jacfwd" * FORWARD, "weights": count}), flush=True)
 compiled = set()
 for line in sys.stdin:
     steps = int(line)
