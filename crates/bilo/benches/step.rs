@@ -9,6 +9,9 @@
 //!
 //! The peer is any command whose last line is JSON with `sec_per_step`; it is run in turns with ours,
 //! because machines are noisy and only ratios of neighbouring measurements mean anything.
+//!
+//! With `--serve` it is a worker for `bench/run` instead: it reads a number of steps from each line and
+//! answers with one line of JSON.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use bilo::level::{Lower, Upper};
@@ -27,6 +30,9 @@ fn main() {
     let options = Options::read();
     let mut step = Step::new(&options);
     step.run(3);
+    if options.serve {
+        return serve(&mut step, options.threads);
+    }
     let (mut ours, mut ceiling, mut peer) = (vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
         ours.push(time(options.steps, || step.run(1)));
@@ -53,7 +59,24 @@ fn main() {
     }
 }
 
+/// Steps as many as each line asks for, with the ceiling measured right after them.
+fn serve(step: &mut Step, threads: usize) {
+    let device = step.device.description();
+    println!(r#"{{"ready": "bilo, {device}", "weights": {}}}"#, step.weights.len());
+    for line in std::io::stdin().lines() {
+        let steps = line.expect("lines of text").trim().parse().expect("a number of steps");
+        let seconds = time(steps, || step.run(1));
+        let ceiling = median((0..5).map(|_| gemm_ceiling(threads)).collect());
+        println!(
+            r#"{{"sec_per_step": {seconds}, "flops": {}, "ceiling_gflops": {ceiling}, "peak_bytes": {}}}"#,
+            step.flops(),
+            peak_memory().map_or("null".into(), |bytes| bytes.to_string())
+        );
+    }
+}
+
 struct Options {
+    serve: bool,
     threads: usize,
     grid: usize,
     steps: usize,
@@ -62,9 +85,13 @@ struct Options {
 
 impl Options {
     fn read() -> Self {
-        let mut options = Self { threads: 2, grid: 51, steps: 40, peer: None };
+        let mut options = Self { serve: false, threads: 2, grid: 51, steps: 40, peer: None };
         let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
         while let Some(name) = arguments.next() {
+            if name == "--serve" {
+                options.serve = true;
+                continue;
+            }
             let value = arguments.next().unwrap_or_else(|| panic!("{name} needs a value"));
             match name.as_str() {
                 "--threads" => options.threads = value.parse().expect("a number of threads"),
