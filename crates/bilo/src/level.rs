@@ -57,11 +57,7 @@ impl Lower {
         device: &mut dyn Device,
         seed: u64,
     ) -> Result<Self> {
-        Self::at(problem, operator, device, seed, &|points, seed| {
-            let drawn = points.drawn(problem, seed, 0)?;
-            let weights = PlaceWeights::Equal(drawn.len());
-            Ok((drawn, weights))
-        })
+        Self::thinned(problem, operator, device, 1.0, seed)
     }
 
     /// The same at every so many of the points, which need not be a whole number.
@@ -74,7 +70,7 @@ impl Lower {
     ) -> Result<Self> {
         Self::at(problem, operator, device, seed, &|points, seed| {
             let drawn = thinned(points.drawn(problem, seed, 0)?, stride);
-            let weights = vec![1.0 / drawn.len() as f64; drawn.len()];
+            let weights = PlaceWeights::Equal(drawn.len());
             Ok((drawn, weights))
         })
     }
@@ -179,7 +175,7 @@ impl Lower {
 
 /// Every so many of the points; a condition at a few places keeps them all.
 fn thinned(points: PointSource, stride: f64) -> PointSource {
-    if points.len() < FEW {
+    if stride <= 1.0 || points.len() < FEW {
         return points;
     }
     let mut number = 0.0;
