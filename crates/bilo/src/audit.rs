@@ -23,6 +23,9 @@ const RELATIVE_ERROR: f64 = 0.5;
 /// and a small gradient is no excuse for it.
 const NEAR: f64 = 0.05;
 
+/// A gradient that promises to lower the loss by no more than this part of its size is zero: the search ended.
+const GAIN: f64 = 1e-8;
+
 /// d L_data/d eta at fixed W against the derivative under the exact PDE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
@@ -32,8 +35,8 @@ pub struct Audit {
     pub cosine: f64,
     /// |network - classical| / |classical|.
     pub relative_error: f64,
-    /// Whether the classical gradient is smaller than what the (small) distance of the network's values
-    /// from the classical ones can make: then its direction says nothing about the operator.
+    /// Whether the classical gradient is smaller than what the (small) distance of the operator's values
+    /// from the classical ones can make, or as good as zero: then its direction says nothing about the operator.
     pub below_noise: bool,
 }
 
@@ -55,12 +58,17 @@ impl Audit {
         // How far the gradient moves with the values' distance, entry by entry, is at most this.
         let distance = norm(&difference(&by_theirs.by_values.concat(), &by_ours.by_values.concat()));
         let noise: Vec<f64> = columns.iter().map(|column| norm(column) * distance).collect();
+        // What each unknown can gain alone, (g/2)²/curvature.
+        let curvature = |column: &Vec<f64>| -> f64 {
+            column.iter().zip(&by_ours.roots).map(|(slope, root)| (slope * root).powi(2)).sum()
+        };
+        let gain: f64 = exact.iter().zip(&columns).map(|(g, column)| g * g / 4.0 / curvature(column)).sum();
         let (size, near) = (norm(&exact), norm(&difference(&theirs, &ours)) <= NEAR * norm(&ours));
         Ok(Self {
             at,
             cosine: dot(gradient, &exact) / (norm(gradient) * size),
             relative_error: norm(&difference(gradient, &exact)) / size,
-            below_noise: size <= norm(&noise) && near,
+            below_noise: (size <= norm(&noise) || gain <= GAIN * by_ours.size) && near,
         })
     }
 
@@ -83,9 +91,10 @@ impl Audit {
             return None;
         }
         Some(format!(
-            "the network does not know how the solution moves with the unknowns: at the {} its gradient has \
+            "the local operator does not know how the solution moves with the unknowns: at the {} its gradient has \
              cosine {:.3} and relative error {:.1e} against the classical one, so do not trust the unknowns; \
-             try more pre-training (train.pretrain-steps) or a larger train.rgrad-weight",
+             try more pre-training (train.pretrain-steps) or a larger train.rgrad-weight of a network, \
+             or more functions of a dictionary (operator.modes, operator.enrich)",
             self.at, self.cosine, self.relative_error
         ))
     }
