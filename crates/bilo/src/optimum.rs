@@ -16,6 +16,9 @@ pub const MAX_ITERATIONS: usize = 100;
 /// smaller by far.
 const STEP: f64 = 1e-6;
 
+/// A step shorter than this is not even taken: it would gain less than the search promises, and costs a solution.
+const NOTHING: f64 = 1e-10;
+
 /// Converged when the gradient is this small beside the square root of loss and curvature: for squares, when
 /// the residuals are orthogonal to every column of the Jacobian up to this cosine. What is left to gain is
 /// this times the square root of the number of values, in standard deviations.
@@ -127,7 +130,7 @@ impl<'l, L: Landscape> Search<'l, L> {
             let trial = self.projected(&model.step(self.damping));
             let moved: Vec<f64> = trial.iter().zip(self.visit.eta()).map(|(new, old)| new - old).collect();
             // Nothing is gained by a step this short that damping did not shorten.
-            if self.damping <= DAMPING && self.small(&moved) {
+            if self.damping <= DAMPING && self.within(NOTHING, &moved) {
                 return Ok(true);
             }
             // Where the PDE cannot be solved, the step was too long.
@@ -137,10 +140,10 @@ impl<'l, L: Landscape> Search<'l, L> {
                     self.visit = visit;
                     self.observed = self.landscape.observed(&self.visit)?;
                     self.relax(gain / model.predicted_gain(&moved));
-                    return Ok(self.small(&moved));
+                    return Ok(self.within(STEP, &moved));
                 }
             }
-            if self.small(&moved) {
+            if self.within(STEP, &moved) {
                 return Ok(true);
             }
             self.damping *= self.growth;
@@ -160,14 +163,15 @@ impl<'l, L: Landscape> Search<'l, L> {
         moved.map(|(j, (eta, step))| unknowns.get(j).map_or(eta + step, |u| u.project(eta + step))).collect()
     }
 
-    fn small(&self, moved: &[f64]) -> bool {
+    /// Whether no variable moved by more than this part of its size.
+    fn within(&self, part: f64, moved: &[f64]) -> bool {
         let sizes = self.visit.eta().iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
         // Coefficients of functions are of one size together.
         let scalars = self.landscape.unknowns().len();
         let mut sizes: Vec<f64> = sizes.collect();
         let largest = sizes[scalars..].iter().copied().fold(0.0, f64::max);
         sizes[scalars..].fill(largest);
-        moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= STEP * size)
+        moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= part * size)
     }
 }
 
