@@ -73,7 +73,7 @@ fn ridge_functions_are_features_too() {
             "operator.kind=dictionary".to_owned(),
             format!("operator.basis={basis}"),
             format!("operator.scale={scale}"),
-            "operator.features=200".to_owned(),
+            "operator.features=100".to_owned(),
         ];
         let outcome = outcome(FISHER_KPP, &settings.each_ref().map(|set| &set[..]));
         assert_eq!(kind(&outcome), "dictionary");

@@ -50,14 +50,15 @@ fn ridge_functions_know_how_the_solution_moves() {
     assert_near(&[&["operator.kind=dictionary"], &ridges[..]].concat());
 }
 
-/// A small network, its weights by Levenberg-Marquardt: as many as there are points, about.
+/// A small network, its weights by Levenberg-Marquardt; far fewer than points, so that they say what is between these.
+/// 2e-4 was seen.
 #[test]
 fn a_network_that_is_solved_for_knows_how_the_solution_moves() {
     assert_near(&[
         "operator.kind=network",
         "train.optimiser=lm",
-        "train.pretrain-steps=100",
-        "network.width=16",
-        "equation.front.points.grid={ x = 21, t = 21 }",
+        "train.pretrain-steps=200",
+        "network.width=12",
+        "equation.front.points.grid={ x = 41, t = 41 }",
     ]);
 }
