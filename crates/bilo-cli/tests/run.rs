@@ -1,4 +1,4 @@
-//! Whole runs of a tiny problem, trained for a few steps.
+//! Whole runs of a tiny problem, by default or with a network trained for a few steps.
 
 mod common;
 
@@ -7,6 +7,9 @@ use serde_json::Value;
 
 /// A heat equation in two dimensions and time, with a picture whose contour is a circle of radius 0.7 around the origin.
 const DISC: &str = include_str!("../../bilo/tests/data/disc.toml");
+
+/// What makes a run train a network, for a few steps.
+const NETWORK: &str = "--set operator.kind=network";
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
@@ -41,6 +44,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "stop",
         "unknowns",
         "states",
+        "operator",
         "losses",
         "data_misfit",
         "audit",
@@ -59,7 +63,8 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     assert_eq!(outcome["method"], "bilo");
     assert_eq!(outcome["recipe"], "fast");
     assert_eq!(outcome["seed"], 3);
-    assert_eq!(outcome["stop"], "steps");
+    assert_eq!(outcome["stop"], "converged");
+    assert_eq!(outcome["precision"], "f64");
     assert_eq!(keys(&outcome["unknowns"]), ["k"]);
     let k = &outcome["unknowns"]["k"];
     let expected = [
@@ -79,9 +84,29 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     // Both are printed to the last digit, so only the rounding of this very expression is left.
     assert!((error - (estimate - 2.0).abs() / 2.0).abs() < 1e-15);
     assert_eq!(keys(&outcome["states"]["u"]), ["relative_l2_vs_classical", "relative_l2_at_end"]);
-    assert_eq!(outcome["steps"], serde_json::json!({ "pretrain": 20, "train": 30 }));
+    let operator = &outcome["operator"];
+    let expected = ["kind", "why", "basis", "modes", "features", "residual", "change", "work"];
+    assert_eq!(keys(operator), expected);
+    assert_eq!((&operator["kind"], &operator["basis"]), (&"dictionary".into(), &"chebyshev".into()));
+    assert!(operator["why"].is_null());
+    assert_eq!(operator["modes"]["t"], operator["features"]);
+    assert_eq!(keys(&operator["work"]), ["lower_steps", "jacobians", "factorisations"]);
+    assert_eq!(outcome["steps"]["pretrain"], 0);
+    assert!(outcome["steps"]["train"].as_u64().is_some_and(|steps| (1..=10).contains(&steps)), "{outcome}");
     assert!(outcome["classical_failure"].is_null() && outcome["diverged"].is_null());
     assert_eq!(keys(&outcome["seconds"]), ["total", "pretrain", "train", "per_step"]);
+}
+
+/// The same keys, and what a network has to say.
+#[test]
+fn json_of_a_network_has_the_same_shape() {
+    let place = Place::with_decay();
+    let network = json(&place.bilo(&format!("run decay.toml --json {NETWORK}")).succeeds().stdout);
+    let dictionary = json(&place.bilo("run decay.toml --json").succeeds().stdout);
+    assert_eq!(keys(&network), keys(&dictionary));
+    assert_eq!((&network["stop"], &network["precision"]), (&"steps".into(), &"f32".into()));
+    assert_eq!(network["operator"], serde_json::json!({ "kind": "network", "why": null }));
+    assert_eq!(network["steps"], serde_json::json!({ "pretrain": 20, "train": 30 }));
 }
 
 /// The data are exact for k = 2: what is left is the error of 20 cells, of second order.
@@ -103,6 +128,7 @@ fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
     let optimum = bilo["unknowns"]["k"]["data_optimal"].as_f64().unwrap();
     assert!((optimum / k["estimate"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{optimum}");
     assert_eq!((&bilo["audit"][0]["at"], &bilo["audit"][1]["at"]), (&"guess".into(), &"estimate".into()));
+    assert!(outcome["operator"].is_null() && bilo["operator"].is_object());
     let kept = place.read("runs/decay-adjoint-0/problem.toml");
     assert!(kept.lines().next().unwrap().ends_with("--seed 0 --method adjoint"), "{kept}");
     assert!(
@@ -121,17 +147,22 @@ fn without_a_truth_it_is_null() {
     assert!(k["truth"].is_null() && k["relative_error"].is_null() && k["estimate"].is_f64(), "{k}");
 }
 
+/// The seed draws a network's first weights. Of a dictionary for data from a file nothing is random.
 #[test]
 fn the_number_of_threads_changes_nothing_and_the_seed_something() {
     let place = Place::with_decay();
     let run = |arguments: &str| {
         reproducible(&place.bilo(&format!("run decay.toml --json {arguments}")).succeeds().stdout)
     };
-    let one = run("--threads 1 --out one");
-    assert_eq!(run("--threads 2 --out two"), one);
-    assert_ne!(run("--seed 1 --out other")["unknowns"], one["unknowns"]);
     let fields = |name: &str| std::fs::read(place.join(name).join("fields.npz")).unwrap();
-    assert!(fields("one") == fields("two"), "the fields differ");
+    for kind in ["network", "dictionary"] {
+        let run = |arguments: &str| run(&format!("--set operator.kind={kind} {arguments}"));
+        let one = run("--threads 1 --out one");
+        assert_eq!(run("--threads 2 --out two"), one);
+        assert!(fields("one") == fields("two"), "the fields of the {kind} differ");
+        let other = run("--seed 1 --out other");
+        assert_eq!(other["unknowns"] == one["unknowns"], kind == "dictionary");
+    }
 }
 
 #[test]
@@ -141,18 +172,37 @@ fn the_table_tells_the_result_and_where_the_files_are() {
     assert_eq!(said.stderr, "");
     let first: Vec<&str> = said.stdout.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(first, ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative", "error"]);
-    for part in ["k [1/s]", "Stopped: all steps were taken.", "Files in results:"] {
+    for part in [
+        "k [1/s]",
+        "Dictionary of 27 chebyshev features (27 in t): residual ",
+        "u: dictionary and classical solution at the estimate differ by ",
+        " by the dictionary, ",
+        "Stopped: converged",
+        " iterations in ",
+        "Files in results:",
+    ] {
         assert!(said.stdout.contains(part), "no `{part}` in\n{}", said.stdout);
     }
     for name in ["problem.toml", "history.csv", "fields.npz", "outcome.json"] {
         assert!(place.join("results").join(name).is_file(), "{name}");
     }
+    let said = place.bilo(&format!("run decay.toml --quiet --out results {NETWORK}")).succeeds();
+    for part in [
+        "k [1/s]",
+        "u: network and classical solution at the estimate differ by ",
+        " by the network, ",
+        "Stopped: all steps were taken.",
+        "Files in results:",
+    ] {
+        assert!(said.stdout.contains(part), "no `{part}` in\n{}", said.stdout);
+    }
+    assert!(!said.stdout.contains("ictionary"), "{}", said.stdout);
 }
 
 #[test]
 fn the_history_has_the_kept_steps_and_starts_at_the_guess() {
     let place = Place::with_decay();
-    place.bilo("run decay.toml --json --out out").succeeds();
+    place.bilo(&format!("run decay.toml --json --out out {NETWORK}")).succeeds();
     let history = place.read("out/history.csv");
     let mut lines = history.lines();
     let header = lines.next().unwrap();
@@ -167,6 +217,22 @@ fn the_history_has_the_kept_steps_and_starts_at_the_guess() {
     let columns = header.split(',').count();
     assert!(rows.iter().all(|row| row.len() == columns), "{history}");
     assert_eq!(rows[3][columns - 1], "1.0", "training starts at the guess");
+}
+
+/// Few iterations, and all of them are kept, whatever `record-every` says of training.
+#[test]
+fn the_history_of_a_dictionary_has_every_iteration_from_the_guess_on() {
+    let place = Place::with_decay();
+    let outcome = json(&place.bilo("run decay.toml --json --out out").succeeds().stdout);
+    let history = place.read("out/history.csv");
+    let mut lines = history.lines();
+    assert_eq!(lines.next(), Some("phase,step,seconds,residual,residual-gradient,data.amount,k"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    for (number, row) in rows.iter().enumerate() {
+        assert_eq!(row[..2], ["train", &(number + 1).to_string()], "{history}");
+    }
+    assert_eq!(outcome["steps"]["train"], rows.len());
+    assert_eq!(rows[0][6], "1.0", "it starts at the guess");
 }
 
 #[test]
@@ -272,7 +338,8 @@ fn the_last_step_is_in_the_history_of_a_run_that_ends_early() {
     let place = Place::with_decay();
     let limits =
         "--set train.time-limit=0.3 --set train.train-steps=100000000 --set train.settle-tolerance=0";
-    let arguments = format!("run decay.toml --json --out out --set train.record-every=1000000 {limits}");
+    let arguments =
+        format!("run decay.toml --json --out out --set train.record-every=1000000 {limits} {NETWORK}");
     let outcome = json(&place.bilo(&arguments).succeeds().stdout);
     assert_eq!(outcome["stop"], "time-limit");
     let history = place.read("out/history.csv");
@@ -283,7 +350,8 @@ fn the_last_step_is_in_the_history_of_a_run_that_ends_early() {
 #[test]
 fn divergence_writes_the_files_and_fails() {
     let place = Place::with_decay();
-    let said = place.bilo("run decay.toml --json --out out --set train.rate=1e30").fails(1);
+    let said =
+        place.bilo(&format!("run decay.toml --json --out out --set train.rate=1e30 {NETWORK}")).fails(1);
     let outcome = json(&said.stdout);
     assert_eq!(outcome["stop"], "diverged");
     assert_eq!(outcome["diverged"]["last_good_step"], outcome["steps"]["pretrain"]);
@@ -300,7 +368,7 @@ fn ctrl_c_ends_the_run_and_keeps_the_results() {
     use std::process::{Command, Stdio};
     let place = Place::with_decay();
     let mut child = Command::new(env!("CARGO_BIN_EXE_bilo"))
-        .args(["run", "decay.toml", "--json", "--out", "out"])
+        .args(["run", "decay.toml", "--json", "--out", "out", "--set", "operator.kind=network"])
         .args(["--set", "train.train-steps=100000000", "--set", "train.settle-tolerance=0"])
         .current_dir(place.path())
         .stdout(Stdio::piped())
@@ -336,7 +404,9 @@ fn peak(n: usize, more: &str) -> Option<f64> {
 /// half of that is room for the allocator.
 #[test]
 fn collocation_points_on_a_grid_take_no_memory() {
-    for recipe in ["train.recipe=paper", "train.recipe=fast train.precision=f64"] {
+    let network = "train.recipe=fast train.precision=f64 operator.kind=network";
+    // A dictionary chooses its own points.
+    for recipe in ["train.recipe=paper", network] {
         let (Some(few), Some(many)) = (peak(101, recipe), peak(701, recipe)) else { continue };
         assert!(many - few < 1e6, "{recipe}: {few} bytes for 101x101 points, {many} bytes for 701x701");
     }
@@ -402,7 +472,7 @@ fn the_contour_is_a_circle_in_a_file_that_is_listed() {
 fn a_run_of_both_levels_draws_both_solutions() {
     let place = Place::new();
     place.write("disc.toml", DISC);
-    place.bilo("run disc.toml --quiet --out out").succeeds();
+    place.bilo(&format!("run disc.toml --quiet --out out {NETWORK}")).succeeds();
     let svg = place.read("out/front.svg");
     for text in [
         ": data</text>",

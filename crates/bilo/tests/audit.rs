@@ -120,7 +120,7 @@ fn an_estimate_outside_its_error_bar_around_the_data_optimal_value_is_named() {
 fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
     let table =
         Table { coordinates: vec![vec![0.5, 0.5], vec![0.5, 1.0]], values: vec![0.8, 0.3], sigma: None };
-    let problem = Problem::builder("wave")
+    let mut problem = Problem::builder("wave")
         .coordinate(Coordinate::space("x", 0.0, 1.0))
         .coordinate(Coordinate::time("t", 0.0, 1.0))
         .unknown(Unknown::new("c", 0.5))
@@ -131,6 +131,7 @@ fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
         .training(|training| (training.pretrain_steps, training.train_steps) = (2, 2))
         .build()
         .unwrap();
+    problem.operator.kind = OperatorKind::Network;
     let outcome = run(&problem, &Job::default(), &mut Silent).expect("it runs");
     assert!(outcome.classical_failure.as_ref().unwrap().contains("first-order system"), "{outcome:?}");
     assert!(outcome.audit.is_empty() && outcome.warnings.is_empty(), "{:?}", outcome.warnings);

@@ -41,16 +41,17 @@ fn fisher_kpp_takes_ten_iterations_at_most() {
     assert!(distance(&outcome) < 1e-4, "{:?}", outcome.states);
     assert!(outcome.audit[0].relative_error < 1e-4, "{:?}", outcome.audit);
     assert!(outcome.train_steps <= 10, "{}", outcome.train_steps);
+    assert_eq!((outcome.pretrain_steps, outcome.train_steps), (0, 6));
     let work = outcome.operator.expect("a local operator").work.expect("counted");
-    assert_eq!(work, Work { lower_steps: 14, jacobians: 23, factorisations: 23 });
+    assert_eq!(work, Work { lower_steps: 12, jacobians: 21, factorisations: 21 });
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }
 
 /// With noise the estimate is the data-optimal one: within 2 % of its standard deviation, at the paper's three
-/// levels of noise.
+/// levels of noise (variances of 1e-4, 1e-3 and 1e-2) and at two more, the least of them a tenth of the paper's.
 #[test]
 fn noise_is_fitted_as_the_exact_solution_would() {
-    for noise in ["1e-2", "3.1622776602e-2", "1e-1"] {
+    for noise in ["1e-3", "1e-2", "3.1622776602e-2", "5e-2", "1e-1"] {
         let data = format!("observation.profile.data.synthetic.noise={noise}");
         let outcome = outcome(FISHER_KPP, &[&data]);
         for unknown in &outcome.unknowns {
@@ -72,31 +73,30 @@ fn ridge_functions_are_features_too() {
             "operator.kind=dictionary".to_owned(),
             format!("operator.basis={basis}"),
             format!("operator.scale={scale}"),
+            "operator.features=100".to_owned(),
         ];
         let outcome = outcome(FISHER_KPP, &settings.each_ref().map(|set| &set[..]));
+        assert_eq!(kind(&outcome), "dictionary");
         assert!(largest_error(&outcome) < 1e-3, "{basis}: {:?}", outcome.unknowns);
         assert!(outcome.audit[0].relative_error < 1e-3, "{basis}: {:?}", outcome.audit);
     }
 }
 
-/// Threads decide who computes, not what.
+/// Threads decide who computes, not what: all that a run returns is the same to the bit, but for times.
 #[test]
 fn the_result_does_not_depend_on_the_threads() {
-    let estimate = |threads: usize| {
-        let problem = read(FISHER_KPP, &["operator.modes={ x = 10, t = 10 }"]);
+    let outcome = |threads: usize| {
+        let problem = read(FISHER_KPP, &["operator.kind=dictionary", "operator.modes={ x = 10, t = 10 }"]);
         let job = Job { threads: Some(threads), ..Job::default() };
-        run(&problem, &job, &mut Silent)
-            .expect("it runs")
-            .unknowns
-            .iter()
-            .map(|u| u.estimate)
-            .collect::<Vec<_>>()
+        Outcome { seconds: Default::default(), ..run(&problem, &job, &mut Silent).expect("it runs") }
     };
-    assert_eq!(estimate(1), estimate(2));
+    let one = outcome(1);
+    assert_eq!(kind(&one), "dictionary");
+    [2, 3].into_iter().for_each(|threads| assert!(outcome(threads) == one, "{threads} threads"));
 }
 
-/// u'' = u/eps^2 with a layer of width eps = 1e-3 at x = 0. No few polynomials know it; with the layer itself
-/// among the features the solution is exact.
+/// eps^2 u'' = u with a layer of width eps = 1e-2 at x = 0. Twelve polynomials do not know it; with the layer itself
+/// among the features the solution is exact, and what is left is the twin's error, (h/eps)^2/12 = 1.3e-3.
 #[test]
 fn an_enrichment_carries_a_layer() {
     let layer = r#"
@@ -104,29 +104,31 @@ fn an_enrichment_carries_a_layer() {
         [coordinates]
         x = [0.0, 1.0]
         [constants]
-        eps = 1e-3
+        eps = 1e-2
         [unknown.a]
         guess = 1.0
         truth = 2.0
         [state.u]
-        form = "a + net*x"
         truth = "a*exp(-x/eps)"
         [equation.layer]
         residual = "eps^2*u_xx - u"
         points = { grid = { x = 400 } }
+        [equation.near]
+        residual = "u - a"
+        points = { at = { x = 0.0 } }
         [equation.far]
         residual = "u"
         points = { at = { x = 1.0 } }
-        [observation.near]
+        [observation.profile]
         value = "u"
-        data = { synthetic = { grid = { x = 2001 } } }
+        data = { synthetic = { grid = { x = 101 } } }
     "#;
     let settings = ["operator.kind=dictionary", "operator.modes={ x = 12 }"];
     let plain = outcome(layer, &settings);
-    let enriched =
-        outcome(layer, &[&settings[..], &["operator.enrich=['(exp(-x/eps) - 1)/(x + 1e-9*eps)']"]].concat());
+    let enriched = outcome(layer, &[&settings[..], &["operator.enrich=['exp(-x/eps)']"]].concat());
     assert!(distance(&plain) > 0.1, "{:?}", plain.states);
-    assert!(distance(&enriched) < 1e-2, "{:?}", enriched.states);
+    assert!(distance(&enriched) < 1.3e-3, "{:?}", enriched.states);
+    assert!(largest_error(&enriched) < 1.3e-3, "{:?}", enriched.unknowns);
 }
 
 /// The coefficient of a Poisson equation as a sum of polynomials, with its regulariser: the minimum that the
@@ -151,4 +153,39 @@ fn a_network_takes_over_where_polynomials_fail() {
     let operator = outcome.operator.expect("a local operator");
     assert_eq!(operator.kind, "network");
     assert!(operator.why.expect("a reason").contains("changes by"));
+}
+
+/// u' = k up to a place and -k beyond: a kink, of which polynomials never have enough. Counted in milliseconds, and
+/// with a dictionary that was asked for it is an error that says what to write.
+#[test]
+fn a_kink_without_its_input_is_left_to_a_network() {
+    let kink = r#"
+        name = "kink"
+        [coordinates]
+        t = { range = [0.0, 1.0], time = true }
+        [unknown.k]
+        guess = 1.0
+        truth = 2.0
+        [state.u]
+        form = "net*t"
+        [equation.kink]
+        residual = "u_t - if(t < 0.37, k, -k)"
+        points = { grid = { t = 50 } }
+        [observation.samples]
+        value = "u"
+        data = { synthetic = { grid = { t = 21 } } }
+        [network]
+        width = 8
+        [train]
+        pretrain-steps = 5
+        train-steps = 5
+    "#;
+    let outcome = outcome(kink, &[]);
+    let operator = outcome.operator.expect("a local operator");
+    assert_eq!((operator.kind, outcome.train_steps), ("network", 5));
+    let why = operator.why.expect("a reason");
+    assert!(
+        why.starts_with("with a dictionary of ") && why.contains(" the solution still changes by "),
+        "{why}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
+use super::dictionary::DictionaryChoice;
 use super::given::refuse_in_inputs;
 use super::input::{InputValues, refuse_functions};
 use super::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
@@ -39,6 +40,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
         check.observation(observation)?;
     }
     check.shape("network", &problem.network)?;
+    check.dictionary()?;
     check.training()?;
     check.classical()?;
     check.formulas()?;
@@ -260,6 +262,17 @@ impl Check<'_> {
         Ok(())
     }
 
+    fn dictionary(&self) -> Result<()> {
+        let DictionaryChoice { modes, features, scale, .. } = &self.problem.operator.dictionary;
+        let coordinates = self.problem.coordinates.iter().map(|coordinate| &coordinate.name);
+        let names = coordinates.chain(self.problem.inputs.iter().map(|input| &input.name));
+        for (name, modes) in names.zip(modes) {
+            modes.map_or(Ok(()), |modes| self.count(&format!("operator.modes.{name}"), modes, 1, 256))?;
+        }
+        features.map_or(Ok(()), |features| self.count("operator.features", features, 1, 16_384))?;
+        self.positive("operator.scale", *scale)
+    }
+
     fn classical(&self) -> Result<()> {
         let Classical { cells, steps, .. } = &self.problem.classical;
         let path = "classical.cells";
@@ -308,6 +321,8 @@ impl Check<'_> {
         let problem = self.problem;
         let mut in_forms = Names::new(problem)?;
         self.state_truths(&mut in_forms)?;
+        let enrichments = &problem.operator.dictionary.enrich;
+        enrichments.iter().try_for_each(|function| in_forms.lower(function).map(drop))?;
         let net = in_forms.bind_opaque(NET);
         let mut forms = Vec::new();
         for state in &problem.states {

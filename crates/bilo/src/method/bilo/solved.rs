@@ -401,3 +401,6 @@ fn guess(problem: &Problem, operator: &LocalOperator) -> Result<Vec<f64>> {
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
     Ok(eta)
 }
+
+#[cfg(test)]
+mod tests;
