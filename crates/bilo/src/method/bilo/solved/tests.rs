@@ -14,14 +14,16 @@ fn distances(set: &[&str]) -> Vec<f64> {
     let problem = Problem::from_toml("fisher-kpp", text, Path::new("."), &Overrides { recipe: None, set });
     let problem = exact(&problem.expect("a shipped problem"));
     let tables = observed_tables(&problem, 0).unwrap();
-    let rung = Rung::ladder(&problem).pop().expect("one is stated");
+    let rung = Rung::ladder(&problem, 0).unwrap().pop().expect("one is stated");
     let mut device = cpu(Precision::F64, Some(1));
     let mut operator = rung.operator(&problem, 0).unwrap();
     let lower = rung.lower(&problem, &mut operator, device.as_mut(), 0).unwrap();
     let (weights, eta) = (rung.first_weights(&operator, 0), guess(&problem, &operator).unwrap());
     let (data, rules) = (DataLoss::new(&problem, &tables), rung.rules(&problem));
-    let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules).unwrap();
-    let visit = solver.solve(weights, &eta).unwrap();
+    let untouched = Untouched { weights: &weights, eta: &eta };
+    let mut solver =
+        LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched).unwrap();
+    let visit = solver.solve(weights.clone(), &eta, &mut |_| true).unwrap();
     let ours = solver.observed(&visit).unwrap().remove(0);
     let twin = Twin::new(&problem).unwrap();
     let solution = twin.solve(&eta).unwrap();
