@@ -49,6 +49,9 @@ pub(crate) struct Block {
     given: GivenColumns,
 }
 
+/// Points, and what each counts in a mean over them.
+type Placed = (PointSource, PlaceWeights);
+
 impl Lower {
     /// Loads every equation into the device; equations at the same points go together.
     pub fn new(
@@ -92,7 +95,7 @@ impl Lower {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         seed: u64,
-        place: &dyn Fn(&Points, u64) -> Result<(PointSource, PlaceWeights)>,
+        place: &dyn Fn(&Points, u64) -> Result<Placed>,
     ) -> Result<Self> {
         let mut groups: Vec<(&Points, Vec<usize>)> = vec![];
         for (number, equation) in problem.equations.iter().enumerate() {

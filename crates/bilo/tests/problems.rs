@@ -66,11 +66,13 @@ fn two_species() {
 
 /// Functions by default: as far from the truth as the minimum that the classical search over nodal values finds, up
 /// to what the two discretisations of the function differ by. (So too for `poisson-variable`, in `dictionary.rs`.)
+/// With data as good as those of `reaction-coefficient` that is much: few polynomials are smoother than nodal values
+/// under the same weak regulariser, and the truth is smooth.
 #[test]
 fn functions_by_default_are_those_of_the_classical_search() {
-    for text in [
-        include_str!("../../../problems/heat-initial.toml"),
-        include_str!("../../../problems/reaction-coefficient.toml"),
+    for (text, least) in [
+        (include_str!("../../../problems/heat-initial.toml"), 0.95),
+        (include_str!("../../../problems/reaction-coefficient.toml"), 0.0),
     ] {
         let problem = read(text, &[]);
         let ours = outcome(&problem, "dictionary");
@@ -78,7 +80,7 @@ fn functions_by_default_are_those_of_the_classical_search() {
         let classical = run(&problem, &adjoint, &mut Silent).expect("it runs");
         let error = |outcome: &Outcome| outcome.functions[0].relative_l2_error.expect("a truth");
         let (ours, classical) = (error(&ours), error(&classical));
-        assert!((ours - classical).abs() < 0.05 * classical, "{}: {ours} {classical}", problem.name);
+        assert!((least..1.05).contains(&(ours / classical)), "{}: {ours} {classical}", problem.name);
     }
 }
 
