@@ -199,3 +199,61 @@ pub(crate) fn add_outer<T: Scalar>(
         simd.run(Outer::<T, 8> { result, left: a, right: b, width, columns, swapped });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers, with which every order of summation is exact.
+    fn numbers<T: Scalar>(count: usize, seed: usize) -> Vec<T> {
+        (0..count).map(|i| T::cast(((i * 7 + seed * 5) % 11) as f64 - 5.0)).collect()
+    }
+
+    fn naive<T: Scalar>(start: &[T], left: Matrix<'_, T>, right: Matrix<'_, T>) -> Vec<T> {
+        let mut result = start.to_vec();
+        for (place, value) in result.iter_mut().enumerate() {
+            let (row, column) = (place / right.columns, place % right.columns);
+            for k in 0..left.columns {
+                let a = left.data[row * left.row_stride + k * left.column_stride];
+                *value += a * right.data[k * right.row_stride + column * right.column_stride];
+            }
+        }
+        result
+    }
+
+    fn check<T: Scalar + std::fmt::Debug>(simd: Simd, rows: usize, inner: usize, columns: usize) {
+        let (left, right) = (numbers::<T>(rows * inner, 1), numbers::<T>(inner * columns, 2));
+        let (a, b) = (Matrix::new(&left, rows, inner), Matrix::new(&right, inner, columns));
+        let mut packed = vec![T::ZERO; inner * columns];
+        pack(b, &mut packed, simd);
+        for add in [false, true] {
+            let mut result = numbers::<T>(rows * columns, 3);
+            let start = if add { result.clone() } else { vec![T::ZERO; rows * columns] };
+            let target = MatrixMut::new(&mut result, rows, columns);
+            product_packed(target, &left, Packed::new(&packed, inner, columns, simd), add);
+            assert_eq!(result, naive(&start, a, b), "{rows} x {inner} x {columns}, add: {add}");
+        }
+        let mut result = numbers::<T>(rows * columns, 4);
+        let expected = naive(&result, a, b);
+        let turned = numbers::<T>(rows * inner, 1);
+        let turned: Vec<T> = (0..rows * inner).map(|i| turned[i % rows * inner + i / rows]).collect();
+        let target = MatrixMut::new(&mut result, rows, columns);
+        add_outer(target, Matrix::new(&turned, inner, rows), b, simd);
+        assert_eq!(result, expected, "outer {rows} x {inner} x {columns}");
+    }
+
+    /// Sizes around those of blocks, strips and vectors, in both precisions.
+    #[test]
+    fn products_agree_with_their_definition() {
+        for simd in [Simd::detect(), Simd::Baseline] {
+            for rows in [1, 2, 3, 5, 6, 7, 14, 16, 48] {
+                for inner in [1, 2, 16, 33, 100] {
+                    for columns in [1, 2, 4, 5, 8, 16, 24, 32, 48, 64, 80, 128] {
+                        check::<f32>(simd, rows, inner, columns);
+                        check::<f64>(simd, rows, inner, columns);
+                    }
+                }
+            }
+        }
+    }
+}

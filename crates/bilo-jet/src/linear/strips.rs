@@ -69,7 +69,10 @@ impl<T: Scalar, const N: usize> Product<'_, T, N> {
     #[inline(always)]
     fn block<const V: usize, const M: usize>(&mut self, row: usize, start: usize) -> usize {
         let (inner, columns) = (self.inner, self.result.columns);
-        let rows: [&[T]; M] = std::array::from_fn(|i| &self.left[(row + i) * inner..][..inner]);
+        let mut rows = [&self.left[..0]; M];
+        for (i, row) in (row..row + M).enumerate() {
+            rows[i] = &self.left[row * inner..][..inner];
+        }
         let strip = &self.right[start * inner..(start + V * N) * inner];
         let mut block = Block::<T, N, V, M>::ZERO;
         if self.add {
@@ -232,12 +235,5 @@ fn dot<T: Scalar, const N: usize>(left: &[T], right: &[T]) -> T {
             sums[l] = left[l].times_plus(right[l], sums[l]);
         }
     }
-    let mut half = N / 2;
-    while half > 0 {
-        for l in 0..half {
-            sums[l] += sums[half + l];
-        }
-        half /= 2;
-    }
-    sums[0]
+    sums.iter().fold(T::ZERO, |sum, &term| sum + term)
 }
