@@ -4,6 +4,7 @@
 mod kernel;
 mod linear;
 
+use crate::aligned::Aligned;
 use crate::device::{
     DensityId, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
 };
@@ -48,7 +49,7 @@ struct Block<T, P> {
 #[derive(Clone)]
 struct Share<T> {
     sums: Vec<f64>,
-    gradient: Vec<T>,
+    gradient: Aligned<T>,
 }
 
 impl<T: Scalar> Cpu<T> {
@@ -82,7 +83,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
 
     /// A share for each group of tiles.
     fn share_out(&mut self) {
-        let share = Share { sums: vec![], gradient: vec![] };
+        let share = Share { sums: vec![], gradient: Aligned::zeros(0) };
         self.shares.resize(self.points.tiles().min(GROUPS), share);
     }
 
@@ -105,8 +106,9 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         let mut shares = std::mem::take(&mut self.shares);
         let fill = |(group, share): (usize, &mut Share<T>)| {
             let mut runner = self.take_runner();
-            reset(&mut share.sums, task.sums());
-            reset(&mut share.gradient, length);
+            share.sums.clear();
+            share.sums.resize(task.sums(), 0.0);
+            share.gradient.reset(length);
             for tile in group * tiles / groups..(group + 1) * tiles / groups {
                 let Share { sums, gradient } = share;
                 task.run(&self.program, &self.points, tile, &mut runner, sums, gradient);
@@ -149,11 +151,6 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         };
         pool.install(|| parts.into_par_iter().enumerate().map(each).collect())
     }
-}
-
-fn reset<T: Scalar>(values: &mut Vec<T>, length: usize) {
-    values.clear();
-    values.resize(length, T::ZERO);
 }
 
 /// Adds the groups' gradients in their order, stretch by stretch.

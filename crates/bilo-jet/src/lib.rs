@@ -45,6 +45,7 @@
 //! ```
 
 mod activation;
+mod aligned;
 pub mod conformance;
 mod cpu;
 mod device;

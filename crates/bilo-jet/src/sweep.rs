@@ -28,6 +28,7 @@ use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;
 
 use crate::activation::JetActivation;
+use crate::aligned::Aligned;
 use crate::network::{Network, Operation};
 use crate::plan::Plan;
 use crate::scalar::Scalar;
@@ -43,6 +44,7 @@ pub(crate) struct JetNetwork<T> {
     /// The nonlinearity of each node that has one.
     activations: Vec<Option<JetActivation<T>>>,
     product_rule: Vec<(usize, usize, usize, T)>,
+    simd: Simd,
     /// Whether each node has neither tangent nor adjoint.
     fixed: Vec<bool>,
     /// Whether the coefficients of the plan's leading part depend on unknowns.
@@ -52,11 +54,11 @@ pub(crate) struct JetNetwork<T> {
 }
 
 /// Buffers of one node for one tile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Buffers<T> {
-    forward: Vec<T>,
-    adjoint: Vec<T>,
-    aux: Vec<T>,
+    forward: Aligned<T>,
+    adjoint: Aligned<T>,
+    aux: Aligned<T>,
 }
 
 /// Buffers of a whole network for one tile.
@@ -91,7 +93,7 @@ impl<T: Scalar> JetNetwork<T> {
             .map(|node| node.fixed && (!moving || node.operation == Operation::Coordinates))
             .collect();
         let trained = gradient::trained_blocks(&network);
-        Self { network, plan, frozen, trained, activations, product_rule, fixed, moving, fed: false }
+        Self { network, plan, frozen, trained, activations, product_rule, simd, fixed, moving, fed: false }
     }
 
     /// The same network with parameters that are functions of the coordinates.
@@ -122,11 +124,10 @@ impl<T: Scalar> JetNetwork<T> {
             .map(|(number, node)| {
                 let plane = points * node.width;
                 let full = plane * self.plan.len() * (1 + directions);
-                let zeros = |length| vec![T::default(); length];
                 Buffers {
-                    forward: zeros(full),
-                    adjoint: zeros(if self.fixed[number] { 0 } else { full }),
-                    aux: zeros(match node.operation {
+                    forward: Aligned::zeros(full),
+                    adjoint: Aligned::zeros(if self.fixed[number] { 0 } else { full }),
+                    aux: Aligned::zeros(match node.operation {
                         Operation::Activate { .. } => plane,
                         _ => 0,
                     }),

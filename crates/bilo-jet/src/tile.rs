@@ -108,8 +108,14 @@ impl<T: Scalar> Points<T> {
             })
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
-        let fitting = TILE_BYTES / (per_point * size_of::<T>()).max(1);
-        let tile = odd_multiple_of_three(fitting.min(MAX_POINTS).min(source.len() + 5));
+        let fitting =
+            odd_multiple_of_three((TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS));
+        // Threads get equal shares of a few tiles only if their number can be halved.
+        let tiles = match source.len().div_ceil(fitting) {
+            0 | 1 => 1,
+            tiles => tiles.next_multiple_of(4),
+        };
+        let tile = odd_multiple_of_three(source.len().div_ceil(tiles) + 5).min(fitting);
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),

@@ -2,7 +2,7 @@
 
 use super::{Buffers, JetNetwork, Weights, Workspace};
 use crate::activation::Jets;
-use crate::linear::{Matrix, MatrixMut, product};
+use crate::linear::{MatrixMut, Packed, product_packed};
 use crate::network::{Operation, Source, Store};
 use crate::scalar::Scalar;
 
@@ -34,7 +34,7 @@ impl<T: Scalar> JetNetwork<T> {
                         self.add_product(weights, source, before, group, &mut sum);
                     }
                     if group == 0 {
-                        sum.finish().add_bias(weights.direct.get(*bias, self.width(node)));
+                        sum.finish().add_bias(weights.bias(*bias, self.width(node)));
                     } else if let Some(slope) = slopes.get(group - 1) {
                         self.add_slope(slope, (sources, *bias), before, sum);
                     } else {
@@ -74,7 +74,7 @@ impl<T: Scalar> JetNetwork<T> {
             }
             Operation::Blend { gate, u, v } => {
                 for group in groups {
-                    let [gate, u, v] = [*gate, *u, *v].map(|node| before[node].forward.as_slice());
+                    let [gate, u, v] = [*gate, *u, *v].map(|node| &before[node].forward[..]);
                     self.blend_forward(gate, u, v, group, plane, &mut target.forward);
                 }
             }
@@ -95,11 +95,7 @@ impl<T: Scalar> JetNetwork<T> {
         let rows = sum.points * if group == 0 { jets } else { tangents };
         let start = group * self.plan.len() * sum.points * columns;
         let input = &before[source.node].forward[start..start + rows * columns];
-        sum.add(
-            Matrix::new(weights.transposed.get(source.matrix, sum.width * columns), columns, sum.width),
-            input,
-            rows,
-        );
+        sum.add(self.forward_matrix(weights, source.matrix, columns, sum.width), input, rows);
     }
 
     /// Adds what the move of the trained weights makes of the jets: S · source + the bias's slope.
@@ -116,7 +112,7 @@ impl<T: Scalar> JetNetwork<T> {
         let width = sum.width;
         let sum = sum.finish();
         if let Store::Trained(_) = bias {
-            sum.add_bias(slope.direct.get(bias, width));
+            sum.add_bias(slope.bias(bias, width));
         }
     }
 }
@@ -132,26 +128,16 @@ struct Sum<'a, T> {
 
 impl<T: Scalar> Sum<'_, T> {
     /// Adds input · matrix to the first rows.
-    fn add(&mut self, matrix: Matrix<'_, T>, input: &[T], rows: usize) {
+    fn add(&mut self, matrix: Packed<'_, T>, input: &[T], rows: usize) {
         if rows == 0 {
             return;
         }
         let (width, columns) = (self.width, input.len() / rows);
         let known = rows.min(self.filled);
-        product(
-            MatrixMut::new(&mut self.result[..known * width], known, width),
-            Matrix::new(&input[..known * columns], known, columns),
-            matrix,
-            true,
-        );
-        if rows > known {
-            product(
-                MatrixMut::new(&mut self.result[known * width..rows * width], rows - known, width),
-                Matrix::new(&input[known * columns..], rows - known, columns),
-                matrix,
-                false,
-            );
-        }
+        let (old, new) = self.result[..rows * width].split_at_mut(known * width);
+        let (above, below) = input.split_at(known * columns);
+        product_packed(MatrixMut::new(old, known, width), above, matrix, true);
+        product_packed(MatrixMut::new(new, rows - known, width), below, matrix, false);
         self.filled = self.filled.max(rows);
     }
 

@@ -2,7 +2,7 @@
 //! of every point by itself.
 
 use super::{JetNetwork, Workspace};
-use crate::linear::{Matrix, MatrixMut, product};
+use crate::linear::{Matrix, MatrixMut, add_outer};
 use crate::network::{Network, Operation, Store};
 use crate::scalar::Scalar;
 
@@ -70,12 +70,11 @@ impl<T: Scalar> JetNetwork<T> {
         let mut add = |first_row: usize, rows: usize| {
             let adjoint = &work.nodes[node].adjoint[first_row * width..(first_row + rows) * width];
             let input = &work.nodes[source].forward[first_row * columns..(first_row + rows) * columns];
-            let adjoint = Matrix::new(adjoint, rows, width).transposed();
-            product(
+            add_outer(
                 MatrixMut::new(gradient, width, columns),
-                adjoint,
+                Matrix::new(adjoint, rows, width),
                 Matrix::new(input, rows, columns),
-                true,
+                self.simd,
             );
         };
         if jets == components && (moving == components || groups == 1) {

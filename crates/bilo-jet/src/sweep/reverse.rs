@@ -2,7 +2,7 @@
 
 use super::{Buffers, JetNetwork, Weights, Workspace, deposit};
 use crate::activation::Jets;
-use crate::linear::{Matrix, MatrixMut, product};
+use crate::linear::{MatrixMut, product_packed};
 use crate::network::{Operation, Source};
 use crate::scalar::Scalar;
 
@@ -141,13 +141,8 @@ impl<T: Scalar> JetNetwork<T> {
         let (jets, tangents) = self.live(source.node);
         let rows = points * if group == 0 { jets } else { tangents };
         let start = group * self.plan.len() * points * columns;
-        let matrix = Matrix::new(weights.direct.get(source.matrix, width * columns), width, columns);
+        let matrix = self.back_matrix(weights, source.matrix, columns, width);
         let result = &mut below.adjoint[start..start + rows * columns];
-        product(
-            MatrixMut::new(result, rows, columns),
-            Matrix::new(&adjoint[..rows * width], rows, width),
-            matrix,
-            add,
-        );
+        product_packed(MatrixMut::new(result, rows, columns), &adjoint[..rows * width], matrix, add);
     }
 }
