@@ -111,8 +111,7 @@ fn the_network_finds_the_maximum_of_the_exact_likelihood() {
     assert!(outcome.states[0].relative_l2_vs_classical.unwrap() < 0.01);
 }
 
-/// A dictionary has no error of training: what is left is that of the search, 1e-7 of a standard deviation times the
-/// root of the number of particles.
+/// A dictionary has no error of training: it is held to what the twin is held to.
 #[test]
 fn by_default_a_dictionary_finds_the_maximum_of_the_exact_likelihood() {
     for text in SHIPPED {

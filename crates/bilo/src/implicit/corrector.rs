@@ -8,6 +8,15 @@ use bilo_jet::Device;
 /// Converged when a step changes the rows by less than this, relative to the rows at untouched weights.
 const ROUNDING: f64 = 1e-12;
 
+/// Newton's method for a dictionary has converged when a step gained no more than this part of the loss: what is
+/// left then is far smaller, or lies along combinations of functions that are nearly zero, which damping holds
+/// back and nobody misses.
+const LITTLE: f64 = 1e-2;
+
+/// Rows this small beside those at untouched weights that no step of a dictionary makes smaller are rounding:
+/// derivatives of polynomials lose digits.
+const FLOOR: f64 = 1e-8;
+
 /// Part of a step after which the bend of the rows along it is measured.
 const AHEAD: f64 = 0.1;
 
@@ -124,17 +133,19 @@ impl Corrector {
         let most = self.rules.steps[usize::from(self.solved)];
         self.solved = true;
         let mut place = Place { lower, device, weights, eta };
-        let mut steps = 0;
+        let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
             let (rows, tangent) = self.linearise(&mut place);
             let (step, slopes) = self.newton(&mut place, &rows, &tangent);
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
-                || left <= self.rules.enough * self.size;
+                || left <= self.rules.enough * self.size
+                || (self.rules.linear && gained <= LITTLE * rows.loss());
             let over = steps == most || !left.is_finite();
             let damped = self.damping;
             let ended = still || over || !watch(LowerStep { step: steps + 1, most, loss: rows.loss() });
-            if ended || !self.descend(&mut place, &rows, &tangent, step) {
+            let gain = if ended { None } else { self.descend(&mut place, &rows, &tangent, step) };
+            if gain.is_none() {
                 // Damping shortens the slopes too, which nobody wants.
                 let least = self.rules.damping[1];
                 let slopes = match damped > least {
@@ -156,6 +167,7 @@ impl Corrector {
                     converged,
                 };
             }
+            gained = gain.unwrap_or(0.0);
             steps += 1;
             self.work.lower_steps += 1;
         }
@@ -191,8 +203,14 @@ impl Corrector {
     }
 
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
-    /// 2, 4, 8, ..); false if none does, so that rounding is all that is left.
-    fn descend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, mut step: Change) -> bool {
+    /// 2, 4, 8, ..), and says by how much; none if none does, so that rounding is all that is left.
+    fn descend(
+        &mut self,
+        place: &mut Place<'_>,
+        rows: &Rows,
+        tangent: &Tangent,
+        mut step: Change,
+    ) -> Option<f64> {
         let (before, mut growth) = (rows.loss(), 2.0);
         loop {
             if !self.rules.linear {
@@ -206,12 +224,13 @@ impl Corrector {
                 let factor = (1.0 - (2.0 * gain / promised - 1.0).powi(3)).max(0.2);
                 self.damping = (self.damping * factor).max(self.rules.damping[1]);
                 place.weights = moved;
-                return true;
+                return Some(gain);
             }
             self.damping *= growth;
             growth *= 2.0;
-            if self.damping > MOST_DAMPING {
-                return false;
+            let rounding = self.rules.linear && before.sqrt() <= FLOOR * self.size;
+            if rounding || self.damping > MOST_DAMPING {
+                return None;
             }
             step = self.newton(place, rows, tangent).0;
         }

@@ -10,7 +10,7 @@
 
 use super::{LocalOperator, coordinate_input, unit_interval};
 use crate::diagnostic::Result;
-use crate::problem::{Basis, NET, Names, Problem};
+use crate::problem::{Basis, NET, Names, OperatorKind, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::Expr;
 use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Features, Network, Operation, Ridge};
@@ -31,23 +31,37 @@ pub enum Size {
 }
 
 impl Size {
-    /// The sizes that a problem allows, from small to large; one if it states it.
+    /// The sizes that a problem allows, from small to large. A stated one is the only one, or, where it has to be
+    /// found out whether it is enough, comes after a smaller one to compare with.
     pub fn ladder(problem: &Problem) -> Vec<Size> {
         let choice = &problem.operator.dictionary;
+        let stated = |size: Size| match problem.operator.kind {
+            OperatorKind::Automatic => vec![size.smaller(), size],
+            OperatorKind::Dictionary | OperatorKind::Network => vec![size],
+        };
         if choice.basis != Basis::Chebyshev {
             return match choice.features {
-                Some(count) => vec![Size::Ridges(count)],
+                Some(count) => stated(Size::Ridges(count)),
                 None => RIDGES.iter().map(|&count| Size::Ridges(count)).collect(),
             };
         }
         let free = choice.modes.iter().filter(|modes| modes.is_none()).count();
         if free == 0 {
-            return vec![Size::Modes(choice.modes.iter().flatten().copied().collect())];
+            return stated(Size::Modes(choice.modes.iter().flatten().copied().collect()));
         }
         let sizes = LADDERS[free.min(LADDERS.len()) - 1].iter();
         sizes
             .map(|&size| Size::Modes(choice.modes.iter().map(|modes| modes.unwrap_or(size)).collect()))
             .collect()
+    }
+
+    /// Two thirds of it.
+    fn smaller(&self) -> Size {
+        let part = |count: usize| (2 * count).div_ceil(3);
+        match self {
+            Size::Modes(modes) => Size::Modes(modes.iter().copied().map(part).collect()),
+            Size::Ridges(count) => Size::Ridges(part(*count)),
+        }
     }
 
     /// Functions along each coordinate, about.

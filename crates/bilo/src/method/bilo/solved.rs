@@ -186,8 +186,8 @@ impl<'a, 'o> Climb<'a, 'o> {
         let converged = level.change.is_some_and(|change| change <= GOOD_ENOUGH);
         let asked = matches!(level.stop, Some(Stop::Interrupted | Stop::TimeLimit));
         if level.stop.is_none() || !(forced || converged || asked) {
-            let change = level.change.map_or("an unknown part".to_owned(), |change| digits(change, 2));
-            let rung = level.rung.in_words(&level.operator);
+            let Some(change) = level.change else { return Ok(Err(reason)) };
+            let (rung, change) = (level.rung.in_words(&level.operator), digits(change, 2));
             return Ok(Err(format!("with a {rung} the solution still changes by {change} of itself")));
         }
         Ok(Ok((level, ladder.len() > 1)))
