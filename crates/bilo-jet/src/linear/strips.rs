@@ -13,10 +13,6 @@ use crate::simd::Job;
 const ROWS: usize = 6;
 const VECTORS: usize = 4;
 
-/// Rows of the factors of an outer product that are gone through at a time: strips of so many stay in the
-/// nearest cache.
-const DEPTH: usize = 48;
-
 /// Copies a matrix strip by strip: each is row-major by itself. The columns must be whole vectors of N.
 pub(super) fn pack<T: Scalar, const N: usize>(from: Matrix<'_, T>, to: &mut [T]) {
     for start in (0..from.columns).step_by(VECTORS * N) {
@@ -86,13 +82,14 @@ impl<T: Scalar, const N: usize> Product<'_, T, N> {
     }
 }
 
-/// result += leftᵀ · right, both factors row by row.
+/// result += leftᵀ · right, both factors row by row, with one to four columns on the left and whole vectors
+/// on the right.
 pub(super) struct Outer<'a, T, const N: usize> {
     /// Or its transposed, if `swapped`.
     pub(super) result: MatrixMut<'a, T>,
     pub(super) left: &'a [T],
     pub(super) right: &'a [T],
-    /// Columns of the factors; those of the right one are whole vectors.
+    /// Columns of the factors.
     pub(super) width: usize,
     pub(super) columns: usize,
     pub(super) swapped: bool,
@@ -101,16 +98,12 @@ pub(super) struct Outer<'a, T, const N: usize> {
 impl<T: Scalar, const N: usize> Job for Outer<'_, T, N> {
     #[inline(always)]
     fn run(mut self) {
-        let (left, right) = (self.left, self.right);
-        for (left, right) in left.chunks(DEPTH * self.width).zip(right.chunks(DEPTH * self.columns)) {
-            (self.left, self.right) = (left, right);
-            for start in (0..self.columns).step_by(VECTORS * N) {
-                match (self.columns - start) / N {
-                    1 => self.strip::<1>(start),
-                    2 => self.strip::<2>(start),
-                    3 => self.strip::<3>(start),
-                    _ => self.strip::<4>(start),
-                }
+        for start in (0..self.columns).step_by(VECTORS * N) {
+            match (self.columns - start) / N {
+                1 => self.strip::<1>(start),
+                2 => self.strip::<2>(start),
+                3 => self.strip::<3>(start),
+                _ => self.strip::<4>(start),
             }
         }
     }
@@ -119,35 +112,28 @@ impl<T: Scalar, const N: usize> Job for Outer<'_, T, N> {
 impl<T: Scalar, const N: usize> Outer<'_, T, N> {
     #[inline(always)]
     fn strip<const V: usize>(&mut self, start: usize) {
-        let mut row = 0;
-        while row < self.width {
-            row += match self.width - row {
-                ROWS.. => self.block::<V, ROWS>(row, start),
-                3.. => self.block::<V, 3>(row, start),
-                2 => self.block::<V, 2>(row, start),
-                _ => self.block::<V, 1>(row, start),
-            }
+        match self.width {
+            1 => self.block::<V, 1>(start),
+            2 => self.block::<V, 2>(start),
+            3 => self.block::<V, 3>(start),
+            _ => self.block::<V, 4>(start),
         }
     }
 
     #[inline(always)]
-    fn block<const V: usize, const M: usize>(&mut self, row: usize, start: usize) -> usize {
+    fn block<const V: usize, const M: usize>(&mut self, start: usize) {
         let mut block = Block::<T, N, V, M>::ZERO;
-        let target = row * self.columns + start;
         if !self.swapped {
-            block.load(&self.result.data[target..], self.columns);
+            block.load(&self.result.data[start..], self.columns);
         }
-        let rows = self.left.chunks_exact(self.width).zip(self.right.chunks_exact(self.columns));
-        for (left, right) in rows {
-            let left: &[T; M] = left[row..row + M].try_into().expect("M numbers");
+        for (left, right) in self.left.chunks_exact(M).zip(self.right.chunks_exact(self.columns)) {
             block.add(|i| left[i], &right[start..start + V * N]);
         }
         if self.swapped {
-            block.add_transposed(&mut self.result.data[start * self.width + row..], self.width);
+            block.add_transposed(&mut self.result.data[start * M..]);
         } else {
-            block.store(&mut self.result.data[target..], self.columns);
+            block.store(&mut self.result.data[start..], self.columns);
         }
-        M
     }
 }
 
@@ -177,10 +163,10 @@ impl<T: Scalar, const N: usize, const V: usize, const M: usize> Block<T, N, V, M
     }
 
     #[inline(always)]
-    fn add_transposed(self, to: &mut [T], stride: usize) {
+    fn add_transposed(self, to: &mut [T]) {
         for i in 0..M {
             for (place, &value) in self.0[i].as_flattened().iter().enumerate() {
-                to[place * stride + i] += value;
+                to[place * M + i] += value;
             }
         }
     }
@@ -197,12 +183,10 @@ impl<T: Scalar, const N: usize, const V: usize, const M: usize> Block<T, N, V, M
         for (vector, part) in vectors.iter_mut().zip(row.chunks_exact(N)) {
             vector.copy_from_slice(part);
         }
-        for i in 0..M {
+        for (i, sums) in self.0.iter_mut().enumerate() {
             let factor = column(i);
-            for j in 0..V {
-                for l in 0..N {
-                    self.0[i][j][l] = factor.times_plus(vectors[j][l], self.0[i][j][l]);
-                }
+            for (sum, &value) in sums.as_flattened_mut().iter_mut().zip(vectors.as_flattened()) {
+                *sum = factor.times_plus(value, *sum);
             }
         }
     }
