@@ -5,14 +5,12 @@ use bilo::observer::{Control, Event, Observer};
 use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Table, Unknown};
 use bilo::{Job, run};
 
-/// Prints the unknowns every 500 steps.
+/// Prints the unknowns at every step.
 struct Watch;
 
 impl Observer for Watch {
     fn event(&mut self, event: &Event<'_>) -> Control {
-        if let Event::Step(record) = event
-            && record.step % 500 == 0
-        {
+        if let Event::Step(record) = event {
             println!("{} {}: {:?}", record.phase.name(), record.step, record.unknowns);
         }
         Control::Continue
@@ -30,7 +28,6 @@ fn main() -> Result<(), bilo::Error> {
         .state("u", "net*x*(1-x)")
         .equation("balance", "D*u_xx + pi^2*sin(pi*x)", PointsSpec::grid([("x", 51)]))
         .observation("profile", "u", DataSpec::table(data))
-        .training(|training| training.train_steps = 3000)
         .build()?;
 
     let outcome = run(&problem, &Job { seed: 1, ..Job::default() }, &mut Watch)?;
@@ -38,6 +35,6 @@ fn main() -> Result<(), bilo::Error> {
         println!("{} = {:.4}", unknown.name, unknown.estimate);
     }
     println!("stopped: {}", outcome.stop.name());
-    println!("network against classical: {:?}", outcome.states[0].relative_l2_vs_classical);
+    println!("against classical: {:?}", outcome.states[0].relative_l2_vs_classical);
     Ok(())
 }

@@ -17,7 +17,7 @@ pub const MAX_ITERATIONS: usize = 100;
 const STEP: f64 = 1e-6;
 
 /// A step shorter than this is not even taken: it would gain less than the search promises, and costs a solution.
-const NOTHING: f64 = 1e-8;
+const NOTHING: f64 = 1e-10;
 
 /// Converged when the gradient is this small beside the square root of loss and curvature: for squares, when
 /// the residuals are orthogonal to every column of the Jacobian up to this cosine. What is left to gain is
