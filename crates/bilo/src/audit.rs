@@ -83,18 +83,21 @@ impl Audit {
         }
     }
 
-    /// A sentence if the operator is not to be trusted.
-    pub fn warning(&self) -> Option<String> {
+    /// A sentence if an operator of this kind is not to be trusted.
+    pub fn warning(&self, kind: &str) -> Option<String> {
         // What is not a number is not fine either.
         let fine = self.cosine >= COSINE && self.relative_error <= RELATIVE_ERROR;
         if fine || self.below_noise {
             return None;
         }
+        let remedy = match kind {
+            "dictionary" => "more functions (operator.modes, operator.enrich)",
+            _ => "more pre-training (train.pretrain-steps) or a larger train.rgrad-weight",
+        };
         Some(format!(
-            "the local operator does not know how the solution moves with the unknowns: at the {} its gradient has \
+            "the {kind} does not know how the solution moves with the unknowns: at the {} its gradient has \
              cosine {:.3} and relative error {:.1e} against the classical one, so do not trust the unknowns; \
-             try more pre-training (train.pretrain-steps) or a larger train.rgrad-weight of a network, \
-             or more functions of a dictionary (operator.modes, operator.enrich)",
+             try {remedy}",
             self.at, self.cosine, self.relative_error
         ))
     }

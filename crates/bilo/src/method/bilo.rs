@@ -92,7 +92,7 @@ fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let visit = inspector.visit(&estimate);
     let classical = visit.as_ref().map(|visit| &visit.solution).map_err(Clone::clone);
     let verdict = verify(problem, &mut operator, device.as_mut(), &point, classical)?;
-    let train_steps = trained.steps;
+    let (train_steps, kind) = (trained.steps, description.kind);
     let mut outcome = Outcome {
         problem: problem.name.clone(),
         method: job.method.name().to_owned(),
@@ -129,7 +129,7 @@ fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
             // The pointwise gradient of a function is another one than the exact, by design.
             let exact = problem.training.gradient == GradientMode::Exact;
             if problem.functions.is_empty() || exact {
-                outcome.warnings.extend(audit.warning());
+                outcome.warnings.extend(audit.warning(kind));
             }
             outcome.audit.push(audit);
         }
