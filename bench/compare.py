@@ -18,10 +18,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 OURS = "bilo"
 PEERS = {
-    "PyTorch": ["fisher_kpp_torch.py", str(CORES)],
+    "PyTorch": ["fisher_kpp_torch.py"],
     "JAX": ["fisher_kpp_jax.py"],
     "JAX jacfwd": ["fisher_kpp_jax.py", "jacfwd"],
 }
@@ -50,20 +49,29 @@ class Worker:
         self.process.wait()
 
 
-def start_workers():
+def take_cores(count):
+    """Keeps this process and all that it starts to so many cores; returns how many there are."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count()
+    cores = sorted(os.sched_getaffinity(0))[:count]
+    os.sched_setaffinity(0, cores)
+    return len(cores)
+
+
+def start_workers(cores):
     cargo = ["cargo", "bench", "--quiet", "-p", "bilo", "--bench", "step", "--"]
-    workers = {OURS: Worker([*cargo, "--serve", "--threads", str(CORES)])}
+    workers = {OURS: Worker([*cargo, "--serve", "--threads", str(cores)])}
     for name, (file, *arguments) in PEERS.items():
         try:
-            workers[name] = Worker([sys.executable, f"bench/peers/{file}", *arguments])
+            workers[name] = Worker([sys.executable, f"bench/peers/{file}", str(cores), *arguments])
         except RuntimeError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
     return workers
 
 
-def measure_steps(rounds, steps):
+def measure_steps(cores, rounds, steps):
     """By name: the answers of every round."""
-    workers = start_workers()
+    workers = start_workers(cores)
     for worker in workers.values():
         worker.run(steps)  # warms up, and compiles where something is compiled
     answers = {name: [] for name in workers}
@@ -91,12 +99,12 @@ def paper_steps():
     return sum(int(count.replace("_", "")) for count in counts)
 
 
-def measure_run():
+def measure_run(cores):
     """A run of problems/fisher-kpp.toml as it is: when each target was reached for good, and what the whole took."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         start = time.perf_counter()
-        command = [program(), "run", "problems/fisher-kpp.toml", "--json", "--out", out, "--threads", str(CORES)]
+        command = [program(), "run", "problems/fisher-kpp.toml", "--json", "--out", out, "--threads", str(cores)]
         outcome = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
         wall = time.perf_counter() - start
         with open(out / "history.csv") as file:
@@ -111,9 +119,9 @@ def measure_run():
     return {"reached_s": reached, "wall_s": wall, "peak_bytes": outcome["peak_memory_bytes"], "errors": errors}
 
 
-def summary(steps, run):
+def summary(cores, steps, run):
     ours = [answer["sec_per_step"] for answer in steps[OURS][1]]
-    result = {"cpu": cpu(), "cores": CORES, "steps": {}, "run": run, "paper_steps": paper_steps()}
+    result = {"cpu": cpu(), "cores": cores, "steps": {}, "run": run, "paper_steps": paper_steps()}
     for name, (about, answers) in steps.items():
         seconds = [answer["sec_per_step"] for answer in answers]
         result["steps"][name] = {
@@ -166,7 +174,7 @@ def table(result):
         values = steps[name]["ratio_to_ours"]
         return "" if name == OURS else f"{min(values):.2f}..{max(values):.2f}"
 
-    print(f"\n{result['cpu']}, {result['cores']} cores\n")
+    print(f"\n{result['cpu']}, {result['cores']} core{'s' * (result['cores'] > 1)}\n")
     line("", lambda name: name)
     line("one step of the paper's size, ms", lambda name: f"{middle(steps[name]['ms_per_step']):.1f}")
     line("  times ours, median of rounds", ratio)
@@ -193,13 +201,18 @@ def main():
     options.add_argument("--rounds", type=int, default=7, help="turns that everyone takes [7]")
     options.add_argument("--quick", action="store_true", help="2 short rounds: to see that it works")
     options.add_argument("--out", type=Path, default=ROOT / "bench/results.json", help="the same as JSON")
+    options.add_argument("--cores", type=int, help="keep everyone to so many cores [all]")
     options = options.parse_args()
+    cores = take_cores(options.cores)
     load = busy()
     if load > 0.5:
-        print(f"the machine is busy (load {load:.1f}): threads that wait for each other, above all PyTorch's, "
-              "suffer more than others", file=sys.stderr)
+        print(
+            f"the machine is busy (load {load:.1f}): threads that wait for each other, above all PyTorch's, suffer more "
+            "than others; --cores 1 is fair even so",
+            file=sys.stderr,
+        )
     rounds, count = (2, 10) if options.quick else (max(options.rounds, 1), 40)
-    result = summary(measure_steps(rounds, count), measure_run())
+    result = summary(cores, measure_steps(cores, rounds, count), measure_run(cores))
     result["load_before"] = load
     table(result)
     options.out.write_text(json.dumps(result, indent=1) + "\n")
