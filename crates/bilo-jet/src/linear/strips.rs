@@ -174,10 +174,6 @@ impl<T: Scalar, const N: usize, const V: usize, const M: usize> Block<T, N, V, M
     /// Adds the column times the row. The column is asked for number by number: a load can spread one over a
     /// vector for nothing, while numbers in registers would take the place of multiplications.
     #[inline(always)]
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "counted loops are unrolled, iterators over these are not"
-    )]
     fn add(&mut self, column: impl Fn(usize) -> T, row: &[T]) {
         let mut vectors = [[T::ZERO; N]; V];
         for (vector, part) in vectors.iter_mut().zip(row.chunks_exact(N)) {
