@@ -1,5 +1,5 @@
 //! Numbers that begin where a cache line begins. Rows of a tile are whole lines as a rule, and a vector that
-//! lies across two lines costs two accesses: products lose a sixth of their speed that way.
+//! lies across two lines costs two accesses: products lose up to a tenth of their speed that way.
 
 use std::ops::{Deref, DerefMut};
 

@@ -112,7 +112,7 @@ pub(crate) fn tanh_and_slope<T: Scalar>(z: T) -> (T, T) {
     let e = scale * p + scale;
     let minus_one = scale * p + (scale - T::cast(1.0)); // e - 1 without cancellation at small z
     let plus_one = two + minus_one;
-    // One division for both: it takes as long as everything else together.
+    // One division for both: nothing else here takes as long.
     let inverse = T::ONE / plus_one;
     let a = -minus_one * inverse;
     (a.with_sign_of(z), T::cast(4.0) * e * inverse * inverse)

@@ -1,4 +1,4 @@
-//! Products for 512-bit vectors. A library must take matrices as they come, and spends a tenth of the time of
+//! Products for 512-bit vectors. A library must take matrices as they come, and spends a part of the time of
 //! products as small as a tile's on laying them out; here the weights are laid out once for all tiles, and
 //! everything else is read where it lies.
 //!
