@@ -19,6 +19,9 @@ const STEP: f64 = 1e-6;
 /// A step shorter than this is not even taken: it would gain less than the search promises, and costs a solution.
 const NOTHING: f64 = 1e-10;
 
+/// Two losses that differ by less than this part of them are equal.
+const ROUNDING: f64 = 1e-13;
+
 /// Converged when the gradient is this small beside the square root of loss and curvature: for squares, when
 /// the residuals are orthogonal to every column of the Jacobian up to this cosine. What is left to gain is
 /// this times the square root of the number of values, in standard deviations.
@@ -136,7 +139,9 @@ impl<'l, L: Landscape> Search<'l, L> {
             // Where the PDE cannot be solved, the step was too long.
             if let Ok(visit) = self.landscape.visit(&self.visit, &trial) {
                 let gain = before - visit.judged().loss;
-                if gain > 0.0 {
+                // The gain of a short step drowns in rounding before the step does.
+                let rounding = if self.within(STEP, &moved) { ROUNDING * before.abs() } else { 0.0 };
+                if gain > -rounding {
                     self.visit = visit;
                     self.observed = self.landscape.observed(&self.visit)?;
                     self.relax(gain / model.predicted_gain(&moved));
