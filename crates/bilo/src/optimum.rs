@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-13;
 /// Converged when the gradient is this small beside the square root of loss and curvature: for squares, when
 /// the residuals are orthogonal to every column of the Jacobian up to this cosine. What is left to gain is
 /// this times the square root of the number of values, in standard deviations.
-const GRADIENT: f64 = 1e-7;
+const GRADIENT: f64 = 1e-9;
 
 /// Damping at the start, relative to columns of unit length.
 const DAMPING: f64 = 1e-4;
