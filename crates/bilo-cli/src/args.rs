@@ -4,11 +4,12 @@ use crate::failure::Failure;
 use crate::problems::{self, Shipped};
 use crate::statement::Statement;
 use bilo::problem::Overrides;
-use bilo::{Job, Method};
+use bilo::{Hardware, Job, Method};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Infers the unknowns of partial differential equations from data.
 #[derive(Debug, Parser)]
@@ -61,6 +62,9 @@ struct RunArgs {
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Hardware::from_str)]
+    device: Hardware,
     /// Print the outcome as JSON, and nothing else
     #[arg(long)]
     json: bool,
@@ -166,7 +170,7 @@ impl RunArgs {
         Ok(RunTask {
             statement,
             overrides,
-            job: Job { seed: self.seed, threads, method: self.method },
+            job: Job { seed: self.seed, threads, method: self.method, hardware: self.device },
             out: self.out,
             json: self.json,
             progress: !self.json && !self.quiet,

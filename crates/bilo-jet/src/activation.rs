@@ -239,7 +239,7 @@ fn add_scaled<T: Scalar>(target: &mut [T], factor: T, values: &[T]) {
 /// - tanh: s_k = s_1 P_k(a) with P_1 = 1, P_{k+1} = (1-a²) P_k' - 2a P_k;
 /// - sigmoid q: q^(k) = P_k(q) with P_0 = q, P_{k+1} = q(1-q) P_k'; softplus' = q, so s_k = P_{k-1};
 ///   swish = z q, so s_k = z P_k + k P_{k-1}.
-fn derivative_polynomials(kind: Activation, highest: usize) -> Vec<Vec<f64>> {
+pub fn derivative_polynomials(kind: Activation, highest: usize) -> Vec<Vec<f64>> {
     let mut polynomials = match kind {
         Activation::Tanh => vec![vec![], vec![1.0]],
         Activation::Softplus => vec![vec![], vec![0.0, 1.0]],

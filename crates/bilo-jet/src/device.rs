@@ -72,6 +72,35 @@ pub struct Kernel {
     pub gram: Vec<f64>,
 }
 
+/// Steps of Adam with amsgrad on both levels at once, which a device may take by itself, without its numbers going
+/// to and fro.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Descent {
+    /// The loss over the weights: residuals,
+    pub residuals: Vec<(ResidualId, ResidualWeights)>,
+    /// and densities.
+    pub fits: Vec<DensityId>,
+    /// The loss over the unknowns, and over the weights that its programs move: densities with their factors.
+    pub upper: Vec<(DensityId, f64)>,
+    /// The first weight that the loss over the weights moves; those before it belong to the other one.
+    pub first: usize,
+    /// Learning rate of the weights from `first` on.
+    pub rate: f64,
+    /// Learning rates of the unknowns, then of the weights before `first`. Unknowns beyond stay where they are.
+    pub upper_rates: Vec<f64>,
+    /// Between which bounds each of these unknowns stays.
+    pub bounds: Vec<(f64, f64)>,
+}
+
+/// What a step of a [`Descent`] saw before it moved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Of each residual program: mean |r_q|² by q, mean |dr_q/dη|² by q; then the fits and the upper densities.
+    pub losses: Vec<f64>,
+    /// The unknowns.
+    pub unknowns: Vec<f64>,
+}
+
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all
 /// networks, `unknowns` the variables η; points have one column per symbol of the operator. A device
 /// asks for points when it needs them and keeps nothing per point, so that its memory does not grow
@@ -82,6 +111,11 @@ pub trait Device: Send {
 
     /// Its arithmetic.
     fn precision(&self) -> Precision;
+
+    /// What went wrong with the hardware, if anything did: from then on losses are not numbers.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 
     /// Takes a residual program and its points.
     fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId;
@@ -140,6 +174,24 @@ pub trait Device: Send {
         unknowns: &[f64],
         gradient: Option<&mut [f64]>,
     ) -> (f64, Vec<f64>);
+
+    /// Gets ready to take steps by itself from a point, if it can.
+    fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
+        let _ = (descent, weights, unknowns);
+        false
+    }
+
+    /// Takes one step for each pair of factors of the learning rates, of the weights' loss and of the other; what
+    /// every step saw, or nothing after a [fault](Device::fault).
+    fn descend(&mut self, factors: &[(f64, f64)]) -> Vec<Seen> {
+        let _ = factors;
+        vec![]
+    }
+
+    /// The weights and unknowns that the steps have led to.
+    fn arrived(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
+        None
+    }
 
     /// Values of expressions at points, one column per expression. `slopes` is empty, or has one vector
     /// dW/dη_j of all weights per unknown: then the weights move with the unknowns, and so do the networks

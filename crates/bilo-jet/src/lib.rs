@@ -63,16 +63,18 @@ mod simd;
 mod sweep;
 mod tile;
 
-pub use activation::Activation;
+pub use activation::{Activation, derivative_polynomials};
 pub use cpu::cpu;
 pub use device::{
-    DensityId, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+    DensityId, Descent, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+    Seen,
 };
 pub use dictionary::{Axis, DictionarySpec, Features, Ridge};
 pub use network::{Fourier, Network, NetworkSpec, Node, Operation, Source, Store};
 pub use plan::Plan;
 pub use points::{Column, PointSource};
+pub use polynomial::{ActivationTables, Bank, Factor, Monomial, Polynomial};
 pub use program::{
-    BoundNetwork, Carrier, DensityProgram, Fed, Feed, FieldProgram, Frame, Operator, ProgramError,
-    ResidualProgram, Slot,
+    BoundNetwork, Carrier, DensityProgram, Fed, Feed, FieldProgram, Frame, LeadingProgram, Operator,
+    ProgramError, ResidualProgram, Slot,
 };

@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// The place in the leading part of the first derivative by an input.
-    pub(crate) fn leading_slope(&self, input: usize) -> Option<usize> {
+    pub fn leading_slope(&self, input: usize) -> Option<usize> {
         let slope = MultiIndex::unit(self.inputs, input);
         self.leading.iter().position(|index| *index == slope)
     }
@@ -98,7 +98,7 @@ impl Plan {
 
     /// Leading components up to the last one that can be nonzero for the inputs themselves, which have
     /// values and first derivatives only.
-    pub(crate) fn linear_components(&self) -> usize {
+    pub fn linear_components(&self) -> usize {
         if self.leading.iter().any(|index| index.order() == 1) {
             return self.len();
         }
@@ -106,7 +106,7 @@ impl Plan {
     }
 
     /// All (α, β, γ, binomial) with β + γ = α: the product rule, for plans without a leading part.
-    pub(crate) fn product_rule(&self) -> Vec<(usize, usize, usize, f64)> {
+    pub fn product_rule(&self) -> Vec<(usize, usize, usize, f64)> {
         let mut rule = vec![];
         for (alpha, a) in self.indices.iter().enumerate() {
             for (beta, b) in self.indices.iter().enumerate() {

@@ -19,7 +19,7 @@ use crate::plan::Plan;
 
 /// Where the factor of a monomial is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Bank {
+pub enum Bank {
     /// Jets of the argument z.
     Argument,
     /// Tangents ż of those jets along one direction.
@@ -36,7 +36,7 @@ pub(crate) enum Bank {
 
 /// A component of a jet in one of the banks, or a coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Factor {
+pub struct Factor {
     /// The bank.
     pub bank: Bank,
     /// Number of the component in the plan, or k of a coefficient.
@@ -45,7 +45,7 @@ pub(crate) struct Factor {
 
 /// coefficient * s_order * product of the factors.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Monomial {
+pub struct Monomial {
     /// Order k of the derivative s_k of the nonlinearity.
     pub order: usize,
     /// Integer coefficient.
@@ -55,11 +55,11 @@ pub(crate) struct Monomial {
 }
 
 /// A sum of monomials without repetitions.
-pub(crate) type Polynomial = Vec<Monomial>;
+pub type Polynomial = Vec<Monomial>;
 
 /// The four actions of a nonlinearity on jets; one polynomial per component of the result.
 #[derive(Clone, Debug)]
-pub(crate) struct ActivationTables {
+pub struct ActivationTables {
     /// y_α from z.
     pub forward: Vec<Polynomial>,
     /// ẏ_α from z and ż.
@@ -78,7 +78,7 @@ pub(crate) struct ActivationTables {
 
 impl ActivationTables {
     /// Derives the tables for the components of a plan.
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let forward = forward_tables(plan);
         let tangent: Vec<_> = forward.iter().map(dot).collect();
         let reverse = adjoint_tables(plan.len(), &forward, Bank::Adjoint);

@@ -30,13 +30,18 @@ impl Adam {
             largest_square: zeros,
         }
     }
+
+    /// What the two running means, and the root of the second, are divided by after so many steps, because they began at
+    /// zero.
+    pub fn corrections(steps: i32) -> [f64; 2] {
+        [1.0 - BETA1.powi(steps), (1.0 - BETA2.powi(steps)).sqrt()]
+    }
 }
 
 impl GradientMethod for Adam {
     fn step_along(&mut self, x: &mut [f64], gradient: &[f64]) {
         self.steps += 1;
-        let correction1 = 1.0 - BETA1.powi(self.steps);
-        let correction2 = (1.0 - BETA2.powi(self.steps)).sqrt();
+        let [correction1, correction2] = Self::corrections(self.steps);
         let state = self.mean.iter_mut().zip(&mut self.square).zip(&mut self.largest_square);
         let each = x.iter_mut().zip(gradient).zip(&self.rates).zip(state);
         for (((x, &g), &rate), ((mean, square), largest)) in each {

@@ -138,6 +138,17 @@ impl Lower {
         &self.names
     }
 
+    /// Its residuals on the device, with the weights of their terms.
+    pub(crate) fn terms(&self) -> Vec<(ResidualId, ResidualWeights)> {
+        self.blocks.iter().map(|block| (block.id, block.weights.clone())).collect()
+    }
+
+    /// The steps until points are drawn anew, if they are.
+    pub(crate) fn renewal(&self, problem: &Problem) -> Option<usize> {
+        let every = |block: &Block| Some(problem.equations[block.first].points.renewal?.every);
+        self.blocks.iter().filter_map(every).min()
+    }
+
     /// Draws the points of a step, the steps of pre-training and training counted together from 1, where other
     /// points are asked for then.
     pub fn renew(&self, problem: &Problem, device: &mut dyn Device, step: usize) {
@@ -287,6 +298,19 @@ impl Upper {
         &self.names
     }
 
+    /// Its densities on the device, with the weights of their terms and these terms' numbers.
+    pub(crate) fn parts(&self) -> Vec<(DensityId, f64, usize)> {
+        let terms = self.observations.iter().chain(&self.regularisers).enumerate();
+        terms
+            .flat_map(|(number, term)| term.parts.iter().map(move |part| (part.id, term.weight, number)))
+            .collect()
+    }
+
+    /// Whether places move with the unknowns, so that the host has to follow at every step.
+    pub(crate) fn follows_unknowns(&self) -> bool {
+        self.observations.iter().any(|term| term.moving.is_some())
+    }
+
     /// Puts the places of integrals whose breaks move with the unknowns to where these are now. (The breaks
     /// move no value of the integral, so the gradient is that at fixed places.)
     pub fn move_places(&self, problem: &Problem, device: &mut dyn Device, eta: &[f64]) -> Result<()> {
@@ -382,6 +406,11 @@ impl Fit {
     /// Names of the terms.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Its densities on the device.
+    pub(crate) fn densities(&self) -> &[DensityId] {
+        &self.densities
     }
 
     /// The terms; adds the gradient of their sum with respect to W and V.

@@ -43,6 +43,7 @@ mod finite;
 pub mod forward;
 pub mod function;
 mod given;
+pub mod hardware;
 pub mod identify;
 mod implicit;
 pub mod level;
@@ -71,5 +72,6 @@ pub mod verify;
 
 pub use diagnostic::{Error, Result};
 pub use examine::{Examination, examine};
+pub use hardware::Hardware;
 pub use method::{Job, Method, run};
 pub use problem::Problem;

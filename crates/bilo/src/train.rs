@@ -1,6 +1,8 @@
 //! Training: pre-training at the guess, then the two levels, with one loop for both and one place
 //! that decides when to stop.
 
+mod on_device;
+
 use crate::level::{Fit, Lower, Upper, UpperLoss};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::WeightShapes;
@@ -82,6 +84,9 @@ impl Trainer<'_> {
 
     /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
     pub fn pretrain(&mut self, point: &mut Point) -> Ended {
+        if let Some(ended) = self.on_device(Phase::Pretrain, point) {
+            return ended;
+        }
         let steps = self.settings().pretrain_steps;
         let shapes = [&self.shapes.functions[..], &self.shapes.states].concat();
         let mut optimiser = self.weight_optimiser(self.settings().optimiser, &shapes);
@@ -93,6 +98,9 @@ impl Trainer<'_> {
 
     /// The two levels, simultaneously or alternating.
     pub fn train(&mut self, point: &mut Point) -> Ended {
+        if let Some(ended) = self.on_device(Phase::Train, point) {
+            return ended;
+        }
         let steps = self.settings().train_steps;
         let levels = self.settings().levels;
         let mut lower = match levels {
@@ -228,15 +236,8 @@ impl Trainer<'_> {
         let start = Instant::now();
         self.observer.event(&Event::Begin(phase, steps));
         let mut good = point.clone();
-        let mut scales: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
-        scales.resize(self.upper_rates.len(), 1.0);
-        let mut settling = Settling::new(self.settings(), scales);
-        let mut ended = Ended {
-            stop: Stop::Steps,
-            steps: 0,
-            losses: vec![f64::NAN; self.loss_names.len()],
-            seconds: 0.0,
-        };
+        let mut settling = self.settling();
+        let mut ended = self.not_begun();
         for number in 1..=steps {
             let before = point.clone();
             let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
@@ -260,6 +261,17 @@ impl Trainer<'_> {
         ended
     }
 
+    fn settling(&self) -> Settling {
+        let mut scales: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        scales.resize(self.upper_rates.len(), 1.0);
+        Settling::new(self.settings(), scales)
+    }
+
+    fn not_begun(&self) -> Ended {
+        let losses = vec![f64::NAN; self.loss_names.len()];
+        Ended { stop: Stop::Steps, steps: 0, losses, seconds: 0.0 }
+    }
+
     fn reason_to_stop(
         &self,
         control: Control,
@@ -268,11 +280,8 @@ impl Trainer<'_> {
         point: &Point,
         ended: &Ended,
     ) -> Option<Stop> {
-        if control == Control::Stop {
-            return Some(Stop::Interrupted);
-        }
-        if self.settings().time_limit.is_some_and(|limit| self.began.elapsed().as_secs_f64() > limit) {
-            return Some(Stop::TimeLimit);
+        if let Some(stop) = self.asked_to_stop(control) {
+            return Some(stop);
         }
         let rate = self.schedule(ended.steps, self.settings().train_steps);
         let settled =
@@ -280,8 +289,20 @@ impl Trainer<'_> {
         settled.then_some(Stop::Converged)
     }
 
+    /// Whether the observer or the time limit asks to stop.
+    fn asked_to_stop(&self, control: Control) -> Option<Stop> {
+        if control == Control::Stop {
+            return Some(Stop::Interrupted);
+        }
+        let limit = self.settings().time_limit?;
+        (self.began.elapsed().as_secs_f64() > limit).then_some(Stop::TimeLimit)
+    }
+
     /// What is wrong with the losses at a point, if anything is.
     fn trouble(&self, phase: Phase, losses: &[f64], point: &Point) -> Option<String> {
+        if let Some(fault) = self.device.fault() {
+            return Some(fault);
+        }
         if let Some(j) = self.thetas(&point.eta).iter().position(|theta| !theta.is_finite()) {
             return Some(format!("the unknown `{}` is no longer finite", self.unknown_names[j]));
         }

@@ -16,7 +16,8 @@ fn shipped(text: &str, set: &[&str]) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 fn largest_error(outcome: &Outcome) -> f64 {

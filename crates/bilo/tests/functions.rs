@@ -30,7 +30,8 @@ fn shipped(text: &str, set: &[String]) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 /// The exact minimiser of the regularised problem: relative errors of D, mean and scatter over 60 noise

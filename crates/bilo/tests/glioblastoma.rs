@@ -27,7 +27,8 @@ fn unperturbed() -> Problem {
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { seed: 0, threads: Some(2), method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed: 0, threads: Some(2), method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 fn mean_dice(outcome: &Outcome) -> f64 {

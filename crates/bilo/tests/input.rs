@@ -279,7 +279,8 @@ fn slopes_by_the_unknowns_are_those_of_central_differences() {
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { seed: 0, threads: None, method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed: 0, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 /// Clean data of the exact formula: what is left is the error of the discretisation, 0.8 h² for lambda and
@@ -339,7 +340,7 @@ fn networks_with_an_input_learn_the_equation_and_the_jump() {
         "constants.z=0.4",
     ];
     let mut residuals = Residuals::default();
-    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo };
+    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo, ..Job::default() };
     let outcome = run(&read(&at_truth, &set), &job, &mut residuals).expect("it runs");
     let square = |i: i32| (2.5 * exact(f64::from(i) / 30.0, [0.4, 500.0, 2.5])).powi(2);
     let sizes = [(0..=30).map(square).sum::<f64>() / 31.0, 250.0_f64.powi(2)];
@@ -375,7 +376,7 @@ fn inputs_and_unknown_functions_go_together() {
     // u' = a/(1 + x) below z and (a - 1)/(1 + x) above, with u(1) = 0.
     let a = 1.0 - 1.4_f64.ln() / 2.0_f64.ln();
     let exact = |x: f64| if x < 0.4 { a * x.ln_1p() } else { (a - 1.0) * (x.ln_1p() - 2.0_f64.ln()) };
-    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo };
+    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo, ..Job::default() };
     let outcome = run(&problem, &job, &mut Silent).expect("it runs");
     let field = outcome.fields.arrays.iter().find(|field| field.name == "u_network").expect("u");
     let x = (0..=100).map(|i| f64::from(i) / 100.0);

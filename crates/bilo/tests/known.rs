@@ -155,7 +155,7 @@ fn two_rocks_are_told_apart_from_the_pressure() {
         "classical.cells=20",
     ];
     let problem = read(DARCY, Path::new("."), &set);
-    let job = Job { seed: 0, threads: Some(1), method: Method::Adjoint };
+    let job = Job { seed: 0, threads: Some(1), method: Method::Adjoint, ..Job::default() };
     let found = run(&problem, &job, &mut Few(150)).unwrap();
     let accuracy = found.functions[0].classification_accuracy.unwrap();
     assert!(accuracy > 0.95, "{accuracy}");

@@ -14,7 +14,8 @@ use bilo::{Job, Method, run};
 use std::path::Path;
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 /// u = level everywhere, as the solution of u_x = 0 with u(0) = level, observed through an expression.

@@ -232,7 +232,7 @@ fn the_place_of_a_source_in_time_has_an_adjoint_too() {
 }
 
 fn outcome(problem: &Problem, method: Method, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: Some(1), method }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: Some(1), method, ..Job::default() }, &mut Silent).expect("it runs")
 }
 
 /// Clean data of the exact formula: what is left is the error of the discretisation.

@@ -70,7 +70,7 @@ fn after_pretraining_the_operator_knows_the_solution_and_its_derivatives() {
 }
 
 fn estimate(problem: &Problem, method: Method, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: Some(2), method }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: Some(2), method, ..Job::default() }, &mut Silent).expect("it runs")
 }
 
 /// The classical twin finds the maximum of the exact likelihood up to its own error, h²/12 mu of u with h = 1/800,

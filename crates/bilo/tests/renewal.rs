@@ -92,7 +92,7 @@ fn training_on_renewed_points_finds_the_unknown() {
     for threads in [1, 3] {
         let mut problem = decay("{ random = 40, resample = 5 }").unwrap();
         problem.operator.kind = OperatorKind::Network;
-        let job = Job { seed: 1, threads: Some(threads), method: Method::Bilo };
+        let job = Job { seed: 1, threads: Some(threads), method: Method::Bilo, ..Job::default() };
         estimates.push(run(&problem, &job, &mut Silent).unwrap().unknowns[0].estimate);
     }
     assert_eq!(estimates[0], estimates[1]);

@@ -22,7 +22,8 @@ fn fisher(noise: f64) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint }, &mut Silent).expect("it runs")
+    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+        .expect("it runs")
 }
 
 /// The error bars at some unknowns, with the problem's own data.

@@ -4,6 +4,7 @@ mod adjoint;
 mod bilo;
 
 use crate::diagnostic::Result;
+use crate::hardware::Hardware;
 use crate::observer::Observer;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -55,10 +56,13 @@ pub struct Job {
     pub threads: Option<usize>,
     /// The method.
     pub method: Method,
+    /// What trains networks.
+    pub hardware: Hardware,
 }
 
 /// Solves an inverse problem.
 pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
+    job.hardware.require()?;
     match job.method {
         Method::Bilo => bilo::run(problem, job, observer),
         Method::Adjoint => adjoint::run(problem, job, observer),

@@ -4,6 +4,7 @@
 use super::{Found, Scene};
 use crate::closing::Inspector;
 use crate::diagnostic::Result;
+use crate::hardware::require_sound;
 use crate::level::{Fit, Lower, Upper};
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
@@ -13,19 +14,20 @@ use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
 use crate::train::{Ended, Point, Trainer};
 use crate::twin::Twin;
-use bilo_jet::{Device, cpu};
+use bilo_jet::Device;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 /// Trains.
 pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Found> {
     let Scene { problem, job, tables, twin, .. } = *scene;
-    let mut device = cpu(problem.training.precision, job.threads);
+    let mut device = job.hardware.device(problem.training.precision, job.threads)?;
     let mut operator = LocalOperator::new(problem, job.seed)?;
     let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
     let upper = Upper::new(problem, &mut operator, device.as_mut(), tables.to_vec())?;
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
     let fit = load_start(fit, problem, twin, job.seed, &mut operator, device.as_mut(), observer)?;
+    require_sound(device.as_ref())?;
     let inspector = Inspector::new(problem, tables, twin, Some(&upper));
 
     let mut loss_names = [lower.names(), upper.names()].concat();

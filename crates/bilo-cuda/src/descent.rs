@@ -1,0 +1,265 @@
+//! Whole steps on the machine: programs, Adam on both levels and the note of what was seen follow each other there, and the
+//! notes come back once for many steps.
+
+use crate::device::Parts;
+use crate::program::{WEIGHT_BLOCKS, filled};
+use crate::runtime::{CudaError, Memory, RecordId, doubles};
+use bilo_jet::{Descent, Seen};
+use bilo_optim::Adam;
+
+/// A descent under way.
+pub(crate) struct Descending {
+    descent: Descent,
+    weights: usize,
+    unknowns: usize,
+    /// Words of a row of the table of what steps saw: sums of all programs, then unknowns.
+    row: usize,
+    sums: usize,
+    /// Which of the sums are losses; the others are derivatives by unknowns.
+    losses: Vec<usize>,
+    /// Steps that the table has room for.
+    room: usize,
+    table: Memory,
+    factors: Memory,
+    /// The number of the step in the table.
+    step: Memory,
+    /// Steps since the beginning.
+    taken: i32,
+    movers: Vec<Mover>,
+    packings: Memory,
+    /// What moves the unknowns and keeps the table.
+    state: Memory,
+    bounds: Memory,
+    all_sums: Memory,
+    args: Memory,
+    /// The launches of a step: these stay the same, while the numbers at the addresses they are given change.
+    record: Option<RecordId>,
+}
+
+/// Weights that one level moves: neighbours.
+struct Mover {
+    first: usize,
+    count: usize,
+    level: u64,
+    state: Memory,
+    /// The programs whose gradients move them.
+    programs: Memory,
+    args: Memory,
+}
+
+/// Words of what kernels are told of a program's gradients, and of its sums.
+const OF_GRADIENTS: usize = 5;
+const OF_SUMS: usize = 7;
+
+impl Descending {
+    pub(crate) fn begin(
+        descent: &Descent,
+        weights: &[f64],
+        unknowns: &[f64],
+        parts: &mut Parts<'_>,
+    ) -> Result<Self, CudaError> {
+        let (sums, losses) = places(descent, parts);
+        let programs = descent.residuals.len() + descent.fits.len() + descent.upper.len();
+        let Parts { runtime, shared, kernels, .. } = parts;
+        let [w, u] = [&mut shared.weights, &mut shared.unknowns]
+            .map(|memory| memory.as_mut().expect("programs bring it"));
+        runtime.write(w, &doubles(weights))?;
+        runtime.write(u, &doubles(unknowns))?;
+        for packed in &shared.packed {
+            packed.update(kernels.pack, *runtime)?;
+        }
+        let packings: Vec<u64> = shared.packed.iter().flat_map(|packed| packed.addresses()).collect();
+        let Descent { first, rate, upper_rates, bounds, upper, .. } = descent;
+        let (of_unknowns, of_weights) = upper_rates.split_at(bounds.len());
+        let mut movers = vec![];
+        let lower_programs = programs - upper.len();
+        let lower = (*first, vec![*rate; weights.len() - first], 0, lower_programs);
+        for (first, rates, level, programs) in [lower, (0, of_weights.to_vec(), 1, upper.len())] {
+            if !rates.is_empty() {
+                movers.push(Mover {
+                    first,
+                    count: rates.len(),
+                    level,
+                    state: filled(*runtime, &doubles(&fresh_state(&rates)))?,
+                    programs: runtime.allocate(programs * OF_GRADIENTS)?,
+                    args: runtime.allocate(11)?,
+                });
+            }
+        }
+        let flat: Vec<f64> = bounds.iter().flat_map(|&(low, high)| [low, high]).collect();
+        Ok(Self {
+            descent: descent.clone(),
+            weights: weights.len(),
+            unknowns: unknowns.len(),
+            row: sums + unknowns.len(),
+            sums,
+            losses,
+            room: 0,
+            table: runtime.allocate(0)?,
+            factors: runtime.allocate(0)?,
+            step: runtime.allocate(1)?,
+            taken: 0,
+            movers,
+            packings: filled(*runtime, &packings)?,
+            state: filled(*runtime, &doubles(&fresh_state(of_unknowns)))?,
+            bounds: filled(*runtime, &doubles(&flat))?,
+            all_sums: runtime.allocate(programs * OF_SUMS)?,
+            args: runtime.allocate(12)?,
+            record: None,
+        })
+    }
+
+    /// Takes steps.
+    pub(crate) fn steps(
+        &mut self,
+        factors: &[(f64, f64)],
+        parts: &mut Parts<'_>,
+    ) -> Result<Vec<Seen>, CudaError> {
+        if self.room < factors.len() {
+            self.room = factors.len();
+            self.table = parts.runtime.allocate(self.room * self.row)?;
+            self.factors = parts.runtime.allocate(4 * self.room)?;
+        }
+        let flat: Vec<f64> = (factors.iter().zip(self.taken + 1..))
+            .flat_map(|(&(lower, upper), step)| {
+                let [mean, square] = Adam::corrections(step);
+                [lower, upper, mean, square]
+            })
+            .collect();
+        parts.runtime.write(&mut self.factors, &doubles(&flat))?;
+        parts.runtime.write(&mut self.step, &[0])?;
+        self.aim(parts)?;
+        let record = match self.record {
+            Some(record) => record,
+            None => {
+                parts.runtime.begin_record()?;
+                self.launch_step(parts)?;
+                *self.record.insert(parts.runtime.end_record()?)
+            }
+        };
+        for _ in factors {
+            parts.runtime.replay(record)?;
+        }
+        self.taken += factors.len() as i32;
+        let mut words = vec![0; factors.len() * self.row];
+        parts.runtime.read(&self.table, &mut words)?;
+        let numbers: Vec<f64> = words.into_iter().map(f64::from_bits).collect();
+        let seen = numbers.chunks_exact(self.row).map(|row| Seen {
+            losses: self.losses.iter().map(|&place| row[place]).collect(),
+            unknowns: row[self.sums..].to_vec(),
+        });
+        Ok(seen.collect())
+    }
+
+    /// Tells every program and kernel where its numbers are.
+    fn aim(&mut self, parts: &mut Parts<'_>) -> Result<(), CudaError> {
+        let Parts { runtime, shared, residuals, densities, .. } = parts;
+        let unknowns = shared.unknowns.as_ref().expect("programs bring it");
+        let (mut sums, mut gradients) = (vec![], [vec![], vec![]]);
+        let mut place = 0;
+        for (id, terms) in &self.descent.residuals {
+            let program = residuals[id.0].as_mut().expect("it is here");
+            program.set_terms(&[&terms.equation[..], &[terms.gradient]].concat(), *runtime)?;
+            program.aim(&shared.packed[program.packed], unknowns, true, *runtime)?;
+            let factor = 1.0 / program.count() as f64;
+            sums.extend(program.sums(*runtime, factor, 0.0, place));
+            gradients[0].extend(program.gradients(factor));
+            place += program.sum_count();
+        }
+        let fits = self.descent.fits.iter().map(|id| (id, 1.0, 0));
+        let upper = self.descent.upper.iter().map(|(id, factor)| (id, *factor, 1));
+        for (id, factor, level) in fits.chain(upper) {
+            let program = densities[id.0].as_mut().expect("it is here");
+            // The upper loss moves weights only if some stand before `first`.
+            let differentiate = level == 0 || self.descent.first > 0;
+            program.aim(&shared.packed[program.packed], unknowns, differentiate, *runtime)?;
+            sums.extend(program.sums(*runtime, 1.0, factor * level as f64, place));
+            gradients[level].extend(program.gradients(factor));
+            place += program.sum_count();
+        }
+        runtime.write(&mut self.all_sums, &sums)?;
+        let weights = shared.weights.as_ref().expect("programs bring it").address;
+        let unknowns = unknowns.address;
+        for mover in &mut self.movers {
+            let gradients = &gradients[mover.level as usize];
+            runtime.write(&mut mover.programs, gradients)?;
+            let args = [
+                weights,
+                mover.state.address,
+                mover.first as u64,
+                mover.count as u64,
+                self.step.address,
+                self.factors.address,
+                mover.level,
+                mover.programs.address,
+                (gradients.len() / OF_GRADIENTS) as u64,
+                self.packings.address,
+                shared.packed.len() as u64,
+            ];
+            runtime.write(&mut mover.args, &args)?;
+        }
+        let args = [
+            self.step.address,
+            self.factors.address,
+            self.table.address,
+            self.row as u64,
+            self.all_sums.address,
+            (sums.len() / OF_SUMS) as u64,
+            unknowns,
+            self.state.address,
+            self.bounds.address,
+            self.unknowns as u64,
+            self.descent.bounds.len() as u64,
+            self.sums as u64,
+        ];
+        runtime.write(&mut self.args, &args)
+    }
+
+    fn launch_step(&self, parts: &mut Parts<'_>) -> Result<(), CudaError> {
+        let Parts { runtime, kernels, residuals, densities, .. } = parts;
+        for (id, _) in &self.descent.residuals {
+            residuals[id.0].as_ref().expect("it is here").launch(*runtime)?;
+        }
+        let upper = self.descent.upper.iter().map(|(id, _)| id);
+        for id in self.descent.fits.iter().chain(upper) {
+            densities[id.0].as_ref().expect("it is here").launch(*runtime)?;
+        }
+        for mover in &self.movers {
+            let blocks = mover.count.div_ceil(runtime.threads()).min(WEIGHT_BLOCKS);
+            runtime.launch(kernels.move_weights, blocks, &mover.args)?;
+        }
+        runtime.launch(kernels.advance, 1, &self.args)
+    }
+
+    /// The weights and unknowns that the steps have led to.
+    pub(crate) fn arrived(&self, parts: &mut Parts<'_>) -> Result<(Vec<f64>, Vec<f64>), CudaError> {
+        let shared = &parts.shared;
+        let mut read = |memory: &Option<Memory>, count: usize| {
+            let mut words = vec![0; count];
+            parts.runtime.read(memory.as_ref().expect("programs bring it"), &mut words)?;
+            Ok(words.into_iter().map(f64::from_bits).collect::<Vec<f64>>())
+        };
+        Ok((read(&shared.weights, self.weights)?, read(&shared.unknowns, self.unknowns)?))
+    }
+}
+
+/// The state of Adam before its first step: means and the largest of one, and the rate.
+fn fresh_state(rates: &[f64]) -> Vec<f64> {
+    rates.iter().flat_map(|&rate| [0.0, 0.0, 0.0, rate]).collect()
+}
+
+/// How many sums all programs of a descent leave in a row of the table, and which of them are losses.
+fn places(descent: &Descent, parts: &Parts<'_>) -> (usize, Vec<usize>) {
+    let (mut sums, mut losses) = (0, vec![]);
+    for (id, _) in &descent.residuals {
+        let count = parts.residuals[id.0].as_ref().expect("it is here").sum_count();
+        losses.extend(sums..sums + count);
+        sums += count;
+    }
+    let upper = descent.upper.iter().map(|(id, _)| id);
+    for id in descent.fits.iter().chain(upper) {
+        losses.push(sums);
+        sums += parts.densities[id.0].as_ref().expect("it is here").sum_count();
+    }
+    (sums, losses)
+}

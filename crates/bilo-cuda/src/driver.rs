@@ -1,0 +1,180 @@
+//! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
+
+use crate::cache;
+use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime};
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaGraph, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
+    result, sys,
+};
+use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
+use std::sync::Arc;
+
+/// Threads of a block: eight warps, two for each of a multiprocessor's schedulers.
+const THREADS: usize = 256;
+
+pub(crate) struct Driver {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    /// With the bytes of shared memory of a block.
+    kernels: Vec<(CudaFunction, usize)>,
+    graphs: Vec<Graph>,
+    name: String,
+    multiprocessors: usize,
+    architecture: String,
+}
+
+/// Launches that the card runs by itself, one after the other.
+struct Graph(CudaGraph);
+
+// SAFETY: a graph may be used by any thread as long as it is one at a time, which `&mut self` sees to.
+unsafe impl Send for Graph {}
+
+impl Driver {
+    /// The GPU of a number.
+    pub(crate) fn new(ordinal: usize) -> Result<Self, CudaError> {
+        // SAFETY: these only look for the libraries.
+        let (driver, compiler) = unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
+        if !driver {
+            return Err(CudaError::NoDriver);
+        }
+        let found = result::init().and_then(|()| CudaContext::device_count()).unwrap_or(0) as usize;
+        if ordinal >= found {
+            return Err(CudaError::NoDevice { wanted: ordinal, found });
+        }
+        if !compiler {
+            return Err(CudaError::NoCompiler);
+        }
+        let context = CudaContext::new(ordinal).map_err(lost)?;
+        // SAFETY: everything runs on one stream, in whose order memory is used.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(lost)?;
+        let (major, minor) = context.compute_capability().map_err(lost)?;
+        let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(lost)?;
+        Ok(Self {
+            name: context.name().map_err(lost)?,
+            multiprocessors: count as usize,
+            architecture: format!("--gpu-architecture=sm_{major}{minor}"),
+            kernels: vec![],
+            graphs: vec![],
+            context,
+            stream,
+        })
+    }
+}
+
+fn lost(error: DriverError) -> CudaError {
+    CudaError::Driver(error.to_string())
+}
+
+impl Runtime for Driver {
+    fn description(&self) -> String {
+        format!("{}, CUDA", self.name)
+    }
+
+    fn blocks(&self) -> usize {
+        self.multiprocessors
+    }
+
+    fn threads(&self) -> usize {
+        THREADS
+    }
+
+    fn load(&mut self, source: &str, names: &[&str], shared: usize) -> Result<Vec<KernelId>, CudaError> {
+        let options = CompileOptions {
+            options: vec![self.architecture.clone(), "--std=c++17".into()],
+            ..CompileOptions::default()
+        };
+        let known = cache::path(source, &self.architecture);
+        let module = match known.as_deref().and_then(cache::read).map(|ptx| self.context.load_module(ptx)) {
+            Some(Ok(module)) => module,
+            _ => {
+                let ptx = compile_ptx_with_opts(source, options).map_err(|error| kept(source, &error))?;
+                if let Some(path) = &known {
+                    cache::write(path, &ptx.to_src());
+                }
+                self.context.load_module(ptx).map_err(lost)?
+            }
+        };
+        let first = self.kernels.len();
+        for name in names {
+            let kernel = module.load_function(name).map_err(lost)?;
+            let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            kernel.set_attribute(most, shared as i32).map_err(lost)?;
+            self.kernels.push((kernel, shared));
+        }
+        Ok((first..self.kernels.len()).map(KernelId).collect())
+    }
+
+    fn allocate(&mut self, words: usize) -> Result<Memory, CudaError> {
+        let (free, _) = self.context.mem_get_info().map_err(lost)?;
+        let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
+        if words.saturating_mul(8) > free {
+            let needed = megabytes(words.saturating_mul(8));
+            return Err(CudaError::Memory { needed, free: megabytes(free) });
+        }
+        let slice: CudaSlice<u64> = self.stream.alloc_zeros(words.max(1)).map_err(lost)?;
+        let address = {
+            use cudarc::driver::DevicePtr;
+            slice.device_ptr(&self.stream).0
+        };
+        Ok(Memory { address, words, owner: Box::new(slice) })
+    }
+
+    fn write(&mut self, memory: &mut Memory, words: &[u64]) -> Result<(), CudaError> {
+        assert!(words.len() <= memory.words, "it fits");
+        let slice = memory.owner.downcast_mut::<CudaSlice<u64>>().expect("allocated here");
+        self.stream.memcpy_htod(words, &mut slice.slice_mut(..words.len())).map_err(lost)
+    }
+
+    fn read(&mut self, memory: &Memory, words: &mut [u64]) -> Result<(), CudaError> {
+        assert!(words.len() <= memory.words, "it fits");
+        let slice = memory.owner.downcast_ref::<CudaSlice<u64>>().expect("allocated here");
+        self.stream.memcpy_dtoh(&slice.slice(..words.len()), words).map_err(lost)?;
+        self.stream.synchronize().map_err(lost)
+    }
+
+    fn launch(&mut self, kernel: KernelId, blocks: usize, args: &Memory) -> Result<(), CudaError> {
+        let (function, shared) = &self.kernels[kernel.0];
+        let shape = LaunchConfig {
+            grid_dim: (blocks as u32, 1, 1),
+            block_dim: (self.threads() as u32, 1, 1),
+            shared_mem_bytes: *shared as u32,
+        };
+        let mut launch = self.stream.launch_builder(function);
+        launch.arg(&args.address);
+        // SAFETY: generated kernels take one list of words, whose addresses and sizes are those of memory that
+        // the device holds.
+        unsafe { launch.launch(shape) }.map(|_| ()).map_err(lost)
+    }
+
+    fn begin_record(&mut self) -> Result<(), CudaError> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        self.stream.begin_capture(mode).map_err(lost)
+    }
+
+    fn end_record(&mut self) -> Result<RecordId, CudaError> {
+        let graph = self.stream.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(lost)?;
+        let graph = graph.ok_or_else(|| CudaError::Driver("no launches were recorded".into()))?;
+        self.graphs.push(Graph(graph));
+        Ok(RecordId(self.graphs.len() - 1))
+    }
+
+    fn replay(&mut self, record: RecordId) -> Result<(), CudaError> {
+        self.graphs[record.0].0.launch().map_err(lost)
+    }
+}
+
+/// Keeps a text that does not compile, to be looked at.
+fn kept(source: &str, error: &CompileError) -> CudaError {
+    let path = std::env::temp_dir().join(format!("bilo-kernel-{}.cu", std::process::id()));
+    let kept = match std::fs::write(&path, source) {
+        Ok(()) => path.display().to_string(),
+        Err(error) => format!("no file ({error})"),
+    };
+    let log = match error {
+        CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+        other => other.to_string(),
+    };
+    CudaError::Compile { log, kept }
+}

@@ -1,0 +1,38 @@
+//! The [`Device`] of NVIDIA GPUs.
+//!
+//! Nothing of CUDA is needed to build this crate, and nothing is linked: the driver and the run-time compiler are looked
+//! for when a device is asked for. Kernels are CUDA C++, [generated](generate) for each program: a tape becomes straight-line code, a
+//! network a list of products and loops with all sizes known. One kernel does all that a program asks: a block
+//! takes a tile of points with all its jets through every layer forward and back.
+
+mod cache;
+mod descent;
+mod device;
+mod driver;
+#[cfg(test)]
+mod emulator;
+mod generate;
+mod program;
+mod runtime;
+#[cfg(test)]
+#[expect(clippy::print_stderr, reason = "what is skipped is said loudly")]
+mod tests;
+
+pub use runtime::CudaError;
+
+use bilo_jet::{Device, Precision};
+
+/// The GPU of a number, with a CPU device of the same precision beside it.
+pub fn cuda(
+    ordinal: usize,
+    precision: Precision,
+    host: Box<dyn Device>,
+) -> Result<Box<dyn Device>, CudaError> {
+    let driver = driver::Driver::new(ordinal)?;
+    Ok(Box::new(device::CudaDevice::new(Box::new(driver), precision, host)?))
+}
+
+/// Whether the GPU of a number is there, with all that is needed to use it.
+pub fn require(ordinal: usize) -> Result<(), CudaError> {
+    driver::Driver::new(ordinal).map(|_| ())
+}

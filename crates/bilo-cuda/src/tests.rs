@@ -1,0 +1,198 @@
+//! The generated kernels against the oracle, on the host.
+
+use crate::device::CudaDevice;
+use crate::emulator::Emulator;
+use bilo_expr::{Graph, MultiIndex};
+use bilo_jet::conformance::{Case, Draw, tolerance};
+use bilo_jet::{
+    Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Network, NetworkSpec,
+    Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
+};
+use bilo_optim::{Adam, GradientMethod};
+
+fn device(precision: Precision) -> Option<CudaDevice> {
+    let emulator = Emulator::new()?;
+    Some(
+        CudaDevice::new(Box::new(emulator), precision, cpu(precision, Some(1)))
+            .expect("the common kernels compile"),
+    )
+}
+
+fn spec() -> NetworkSpec {
+    NetworkSpec {
+        coordinates: 2,
+        parameters: 2,
+        outputs: 1,
+        width: 9,
+        layers: 2,
+        activation: Activation::Tanh,
+        fourier: None,
+        residual: false,
+        modified: false,
+    }
+}
+
+/// The same draw on the host in place of a GPU and, if there is one, on a GPU.
+fn check(draw: Draw) {
+    for precision in [Precision::F64, Precision::F32] {
+        let mut devices: Vec<Box<dyn Device>> = vec![];
+        match device(precision) {
+            Some(device) => devices.push(Box::new(device)),
+            None => eprintln!("SKIPPED: no C++ compiler to run generated kernels with"),
+        }
+        match crate::cuda(0, precision, cpu(precision, Some(1))) {
+            Ok(device) => devices.push(device),
+            Err(error) => eprintln!("SKIPPED on a GPU: {error}"),
+        }
+        for device in &mut devices {
+            let found = Case::new(draw.clone()).check(device.as_mut());
+            assert_eq!(device.fault(), None);
+            let sizes = format!("{found:?}");
+            assert!(!sizes.contains("NaN"), "{precision:?} {draw:?}: {found:?}");
+            assert!(
+                found.worst() < tolerance(precision),
+                "{} {precision:?} {draw:?}: {found:?}",
+                device.description()
+            );
+        }
+    }
+}
+
+/// Derivatives by lists of inputs.
+fn wanted(coordinates: usize, lists: &[&[usize]]) -> Vec<MultiIndex> {
+    let zero = MultiIndex::zero(coordinates);
+    lists.iter().map(|list| list.iter().fold(zero.clone(), |index, &input| index.plus(input))).collect()
+}
+
+fn draw(network: NetworkSpec, lists: &[&[usize]]) -> Draw {
+    let wanted = wanted(network.coordinates, lists);
+    Draw { network, wanted, residuals: 1, quasilinear: false, moving: false, points: 7, seed: 3 }
+}
+
+#[test]
+fn second_order_with_a_leading_part() {
+    let lists: [&[usize]; 4] = [&[], &[0], &[1], &[0, 0]];
+    check(Draw { quasilinear: true, ..draw(spec(), &lists) });
+}
+
+/// Frozen features move with the coefficients of a leading part; two outputs, skip connections.
+#[test]
+fn leading_part_behind_frozen_features() {
+    let fourier = Some(Fourier { features: 3, scale: 0.3 });
+    let network = NetworkSpec { fourier, residual: true, activation: Activation::Swish, width: 17, ..spec() };
+    check(Draw { quasilinear: true, points: 5, ..draw(network, &[&[], &[1], &[0, 0], &[0, 1]]) });
+}
+
+#[test]
+fn gates_with_third_derivatives_of_two_residuals() {
+    let network =
+        NetworkSpec { modified: true, residual: true, outputs: 2, activation: Activation::Sin, ..spec() };
+    check(Draw { residuals: 2, points: 4, ..draw(network, &[&[], &[0], &[0, 0, 1]]) });
+}
+
+#[test]
+fn first_order_of_one_coordinate() {
+    let network = NetworkSpec {
+        coordinates: 1,
+        parameters: 3,
+        layers: 0,
+        width: 5,
+        activation: Activation::Softplus,
+        ..spec()
+    };
+    check(Draw { points: 1, ..draw(network, &[&[], &[0]]) });
+}
+
+#[test]
+fn inputs_that_move_with_unknowns() {
+    check(Draw { moving: true, points: 3, ..draw(spec(), &[&[], &[0], &[1]]) });
+}
+
+/// A residual u_xx - p u over a small network, and the density (u - 0.3)², on a device.
+fn descent_on(device: &mut dyn Device, weights: &[f64]) -> (Descent, Vec<f64>) {
+    let mut graph = Graph::new();
+    let (x, p) = (graph.symbol("x"), graph.symbol("p"));
+    let inputs = vec![graph.leaf(x), graph.leaf(p)];
+    let u = graph.function("u", inputs.clone());
+    let (value, second) = (graph.value(u), graph.derivative(u, MultiIndex::from(vec![2, 0])));
+    let reaction = graph.mul(inputs[1], value);
+    let residual = graph.sub(second, reaction);
+    let shift = graph.constant(0.3);
+    let misfit = graph.sub(value, shift);
+    let misfit = graph.mul(misfit, misfit);
+    let bound = BoundNetwork::new(small(), vec![u], vec![0]);
+    let operator =
+        Operator { networks: vec![bound], columns: vec![x], unknowns: vec![p], held: Default::default() };
+    let places = || PointSource::grid(vec![vec![0.0, 0.2, 0.5, 0.9, 1.0]]);
+    let residual = ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid residual");
+    let density = DensityProgram::new(&mut graph, &operator, misfit).expect("a valid density");
+    let terms = ResidualWeights { equation: vec![1.5], gradient: 0.1 };
+    let residual = device.load_residual(residual, places());
+    let density = device.load_density(density, places(), Column::uniform(0.2));
+    let descent = Descent {
+        residuals: vec![(residual, terms)],
+        fits: vec![],
+        upper: vec![(density, 2.0)],
+        first: 0,
+        rate: 1e-2,
+        upper_rates: vec![0.3],
+        bounds: vec![(0.0, 1.2)],
+    };
+    (descent, weights.to_vec())
+}
+
+fn small() -> Network {
+    Network::new(NetworkSpec { coordinates: 1, parameters: 1, width: 6, layers: 1, ..spec() }, 0)
+}
+
+/// Steps on the device against the same steps taken one by one with the CPU's losses and optimiser: both levels, the
+/// schedule's factors, a bound that is reached, and two stretches.
+#[test]
+fn steps_on_the_device_are_those_of_adam() {
+    let Some(mut device) = device(Precision::F64) else {
+        eprintln!("SKIPPED: no C++ compiler to run generated kernels with");
+        return;
+    };
+    let start = small().initial_weights(5);
+    let factors: Vec<(f64, f64)> =
+        (0..8).map(|k| (1.0 - 0.1 * f64::from(k), 1.0 - 0.05 * f64::from(k))).collect();
+    let (descent, weights) = descent_on(&mut device, &start);
+    assert!(device.begin(&descent, &weights, &[1.0]));
+    let mut seen = device.descend(&factors[..5]);
+    seen.extend(device.descend(&factors[5..]));
+    let (found, unknowns) = device.arrived().expect("it has begun");
+
+    let mut host = cpu(Precision::F64, Some(1));
+    let (descent, mut weights) = descent_on(host.as_mut(), &start);
+    let (mut lower, mut upper) = (Adam::new(vec![descent.rate; weights.len()]), Adam::new(vec![0.3]));
+    let mut p = vec![1.0];
+    for (seen, &(of_lower, of_upper)) in seen.iter().zip(&factors) {
+        let (id, terms) = &descent.residuals[0];
+        let mut gradient = vec![0.0; weights.len()];
+        let loss = host.residual(*id, &weights, &p, terms, Some(&mut gradient));
+        let (misfit, by_unknown) = host.density(descent.upper[0].0, &weights, &p, None);
+        for (found, exact) in seen.losses.iter().zip([loss.residual[0], loss.gradient[0], misfit]) {
+            assert!((found / exact - 1.0).abs() < 1e-9, "{seen:?} {loss:?} {misfit}");
+        }
+        assert!((seen.unknowns[0] - p[0]).abs() < 1e-9);
+        lower.scale_rate(of_lower);
+        upper.scale_rate(of_upper);
+        lower.step_along(&mut weights, &gradient);
+        upper.step_along(&mut p, &[2.0 * by_unknown[0]]);
+        p[0] = p[0].clamp(0.0, 1.2);
+    }
+    assert!(
+        (unknowns[0] - p[0]).abs() < 1e-9
+            && seen.iter().any(|seen| seen.unknowns[0] == 1.2 || seen.unknowns[0] == 0.0)
+    );
+    // Adam divides by the size of a gradient: rounding of small ones is carried along.
+    let worst = found.iter().zip(&weights).fold(0.0_f64, |worst, (a, b)| worst.max((a - b).abs()));
+    assert!(worst < 1e-8, "{worst}");
+}
+
+/// Wide enough for the blocks of large products, and more points than one tile takes.
+#[test]
+fn wide_layers_and_many_points() {
+    let network = NetworkSpec { width: 72, layers: 2, ..spec() };
+    check(Draw { quasilinear: true, points: 50, ..draw(network, &[&[], &[0], &[1], &[0, 0]]) });
+}
