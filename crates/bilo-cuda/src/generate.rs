@@ -21,8 +21,8 @@ const PRELUDE: &str = include_str!("generate/prelude.cu");
 /// What the kernels that belong to no program do.
 const COMMON: &str = include_str!("generate/common.cu");
 
-/// Shared memory that a block may have: what data-centre cards since 2020 grant.
-const SHARED_BYTES: usize = 160 << 10;
+/// Shared memory that a block may have: what every card since 2017 grants.
+const SHARED_BYTES: usize = 96 << 10;
 
 /// Chunks of a product's factors that shared memory has room for.
 const STAGES: usize = 4;

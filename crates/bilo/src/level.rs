@@ -9,6 +9,10 @@
 //! are networks with weights V, which belong to the upper level. Both stand in one list, V before W;
 //! each level's gradient is zero for the weights of the other.
 
+mod fit;
+
+pub use fit::Fit;
+
 use crate::diagnostic::{Origin, Result};
 use crate::finite::{HostProgram, require_finite};
 use crate::function::{Lattice, network::columns};
@@ -357,73 +361,6 @@ impl Upper {
 
 fn add_scaled(sum: &mut [f64], factor: f64, terms: &[f64]) {
     sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);
-}
-
-/// Pre-training's extra terms: mean |u - u_0|² for every state over W, and mean |f - f_0|² for every
-/// unknown function over V.
-#[derive(Default)]
-pub struct Fit {
-    densities: Vec<DensityId>,
-    names: Vec<String>,
-    unknowns: usize,
-}
-
-impl Fit {
-    /// Loads the guess of every unknown function into the device.
-    pub fn new(problem: &Problem, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
-        let mut fit = Self { unknowns: operator.operator.unknowns.len(), ..Self::default() };
-        // Coefficients of given functions start at their guess; networks have to be trained to it.
-        let networks = operator.functions.networks.len();
-        for (number, function) in problem.functions.iter().enumerate().take(networks) {
-            let density = gaussian_density(operator, operator.functions.values[number]);
-            let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
-            let sum = Sum { density, operator: with_data, over_functions: true, origin };
-            let table = on_nodes(problem, function, Some(&function.guess))?;
-            fit.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
-            fit.names.push(format!("fit.{}", function.name));
-        }
-        Ok(fit)
-    }
-
-    /// Loads the values of u_0 of every state into the device.
-    pub fn with_start(
-        mut self,
-        problem: &Problem,
-        operator: &mut LocalOperator,
-        device: &mut dyn Device,
-        start: Vec<Table>,
-    ) -> Result<Self> {
-        for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
-            let density = gaussian_density(operator, operator.states[number]);
-            let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
-            let sum = Sum { density, operator: with_data, over_functions: false, origin };
-            self.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
-            self.names.push(format!("fit.{}", state.name));
-        }
-        Ok(self)
-    }
-
-    /// Names of the terms.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Its densities on the device.
-    pub(crate) fn densities(&self) -> &[DensityId] {
-        &self.densities
-    }
-
-    /// The terms; adds the gradient of their sum with respect to W and V.
-    pub fn loss(
-        &self,
-        device: &mut dyn Device,
-        weights: &[f64],
-        eta: &[f64],
-        gradient: &mut [f64],
-    ) -> Vec<f64> {
-        let unknowns = with_shifts(eta, self.unknowns);
-        self.densities.iter().map(|&id| device.density(id, weights, &unknowns, Some(gradient)).0).collect()
-    }
 }
 
 /// The nodes of an unknown function's grid with the values of a known function there (zero without one).

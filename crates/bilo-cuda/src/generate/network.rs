@@ -1,11 +1,16 @@
 //! A network over one tile: jets forward, tangents forward, adjoints back, and the weight gradient, node by node. Buffers
 //! are those of the CPU's sweeps: (1 + Q) groups, in each a plane per component, in each a row of neurons per point.
 
+mod blend;
+mod gradient;
+mod product;
+
 use super::activation::{self, Banks, Part, Planes, SumsByPoint};
-use super::code::{Code, number};
+use super::code::Code;
 use super::packing::Packing;
 use super::{Room, Shape, pad};
-use bilo_jet::{ActivationTables, Carrier, Operation, Store};
+use bilo_jet::{ActivationTables, Carrier, Operation};
+use product::Product;
 use std::ops::Range;
 
 /// A network laid out in the workspace of a block.
@@ -88,9 +93,7 @@ impl<'a> NetworkCode<'a> {
     pub(super) fn stage(&self, chunk: usize) -> usize {
         let widest = self.nodes.iter().map(|node| node.stride).max().unwrap_or(0);
         let rows = self.components() * self.points;
-        // Two halves of the threads share their sums by the same memory.
-        let shares = self.threads / 2 * 128 / super::STAGES;
-        (chunk * (rows + widest).max(2 * widest)).max(if widest >= 64 { shares } else { shares / 2 })
+        chunk * (rows + widest).max(2 * widest)
     }
 
     fn components(&self) -> usize {
@@ -258,36 +261,6 @@ impl<'a> NetworkCode<'a> {
         }
     }
 
-    fn blend_forward(&self, code: &mut Code, node: usize, sources: [usize; 3], group: usize) {
-        let plane = self.plane(node);
-        let [gate, u, v] = sources.map(|source| self.forward_at(source, 0));
-        let [gate_g, u_g, v_g] = sources.map(|source| self.forward_at(source, group));
-        let target = self.forward_at(node, group);
-        code.block(format!("EACH(i, {plane})"), |code| {
-            for alpha in 0..self.components() {
-                let mut terms = vec![format!("work[{} + i]", u_g + alpha * plane)];
-                for &(_, beta, gamma, k) in self.product_rule.iter().filter(|rule| rule.0 == alpha) {
-                    let (b, c) = (beta * plane, gamma * plane);
-                    let product = |gate: usize, u: usize, v: usize| {
-                        format!(
-                            "{}*work[{} + i]*(work[{} + i] - work[{} + i])",
-                            number(k),
-                            gate + b,
-                            v + c,
-                            u + c
-                        )
-                    };
-                    terms.push(product(gate_g, u, v));
-                    if group > 0 {
-                        terms.push(product(gate, u_g, v_g));
-                    }
-                }
-                code.line(format!("work[{} + i] = {};", target + alpha * plane, terms.join(" + ")));
-            }
-        });
-        code.barrier();
-    }
-
     /// Adjoints of all nodes for some groups, from those of the output; `tangents` adds what the tangents owe.
     pub(super) fn reverse(&self, code: &mut Code, groups: Range<usize>, tangents: bool) {
         if self.moving() && groups.start > 0 {
@@ -387,197 +360,6 @@ impl<'a> NetworkCode<'a> {
         }
         let result = self.adjoint_at(source, group);
         activation::apply(code, kind, self.planes(node), &parts, (result, add), sums);
-    }
-
-    fn blend_reverse(
-        &self,
-        code: &mut Code,
-        node: usize,
-        sources: [usize; 3],
-        group: usize,
-        tangents: bool,
-        written: &[bool],
-    ) {
-        let plane = self.plane(node);
-        let adjoints = sources.map(|source| self.adjoint_at(source, group));
-        code.block(format!("EACH(i, {plane})"), |code| {
-            let mut sums = [const { Vec::<Vec<String>>::new() }; 3].map(|_| vec![vec![]; self.components()]);
-            for (alpha, terms) in sums[1].iter_mut().enumerate() {
-                terms.push(format!("work[{} + i]", self.adjoint_at(node, group) + alpha * plane));
-            }
-            for moved in 0..=if tangents { self.directions } else { 0 } {
-                let from = if moved == 0 { group } else { moved };
-                let [gate, u, v] = sources.map(|source| self.forward_at(source, moved));
-                for &(alpha, beta, gamma, k) in &self.product_rule {
-                    let at = self.adjoint_at(node, from) + alpha * plane;
-                    let lambda = format!("{}*work[{at} + i]", number(k));
-                    let (b, c) = (beta * plane, gamma * plane);
-                    sums[0][beta].push(format!("{lambda}*(work[{} + i] - work[{} + i])", v + c, u + c));
-                    sums[1][gamma].push(format!("-{lambda}*work[{} + i]", gate + b));
-                    sums[2][gamma].push(format!("{lambda}*work[{} + i]", gate + b));
-                }
-            }
-            for ((sums, adjoint), &source) in sums.iter().zip(adjoints).zip(&sources) {
-                for (component, terms) in sums.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
-                    let sign = if written[source] { "+=" } else { "=" };
-                    let to = adjoint + component * plane;
-                    code.line(format!("work[{to} + i] {sign} {};", terms.join(" + ")));
-                }
-            }
-        });
-        code.barrier();
-    }
-
-    /// Adds what the tile contributes to the block's weight gradient; that of the first tile is written over what was there.
-    pub(super) fn gradient(&self, code: &mut Code, tangents: bool) {
-        for (node, map) in self.carrier.network.nodes().iter().enumerate() {
-            let Operation::Affine { sources, bias } = &map.operation else { continue };
-            for source in sources {
-                if let Store::Trained(offset) = source.matrix {
-                    self.matrix_gradient(code, node, source.node, offset, tangents);
-                }
-            }
-            if let Store::Trained(offset) = bias {
-                let NodeRoom { width, stride, .. } = self.nodes[node];
-                code.line(format!(
-                    "sum_rows<{}>(gradient + {}, {width}, work + {}, {stride}, later);",
-                    self.points,
-                    self.carrier.offset + offset,
-                    self.adjoint_at(node, 0),
-                ));
-            }
-        }
-        code.barrier();
-    }
-
-    /// adjointᵀ · source over all live rows.
-    fn matrix_gradient(&self, code: &mut Code, node: usize, source: usize, offset: usize, tangents: bool) {
-        let (to, from) = (&self.nodes[node], &self.nodes[source]);
-        // Large matrices by large blocks, half of the rows to each half of the threads.
-        let large = to.width >= 64 && from.width >= 64;
-        let (tall, wide, split) = match large {
-            true if self.threads.is_multiple_of(2) => (4, 2, 2),
-            true => (2, 2, 1),
-            false => (1, 1, 1),
-        };
-        let place = self.carrier.offset + offset;
-        let whole = place.is_multiple_of(4) && from.width.is_multiple_of(4);
-        let mut add = |first: usize, rows: usize, later: &str| {
-            let (left, right) = (to.adjoint + first * to.stride, from.forward + first * from.stride);
-            if from.stride == 4 {
-                return code.line(format!(
-                    "narrow_outer<{}, {rows}>(gradient + {place}, {}, {c}, {c}, 1, work + {left}, work + {right}, {later});",
-                    to.stride,
-                    to.width,
-                    c = from.width,
-                ));
-            }
-            if to.stride == 4 {
-                return code.line(format!(
-                    "narrow_outer<{}, {rows}>(gradient + {place}, {c}, 1, {}, {c}, work + {right}, work + {left}, {later});",
-                    from.stride,
-                    to.width,
-                    c = from.width,
-                ));
-            }
-            code.line(format!(
-                "outer<{tall}, {wide}, {split}, {}, {}, {rows}, {whole}>(gradient + {place}, {}, {}, work + {left}, work + {right}, {later});",
-                to.stride / 4,
-                from.stride / 4,
-                to.width,
-                from.width,
-            ));
-        };
-        let (components, points) = (self.components(), self.points);
-        let groups = if tangents { 1 + self.directions } else { 1 };
-        let (jets, moving) = self.live(source);
-        if jets == components && (moving == components || groups == 1) {
-            return add(0, groups * components * points, "later");
-        }
-        add(0, jets * points, "later");
-        for group in (1..groups).filter(|_| moving > 0) {
-            add(group * components * points, moving * points, "true");
-        }
-    }
-}
-
-/// A product of rows in the workspace with a packed matrix.
-struct Product {
-    /// Place and stride.
-    result: (usize, usize),
-    left: (usize, usize),
-    matrix: usize,
-    rows: usize,
-    /// Its place and the rows that get it.
-    bias: Option<(usize, usize)>,
-    add: bool,
-}
-
-impl Product {
-    fn write(&self, code: &mut Code, threads: usize) {
-        let ((result, stride), (left, inner)) = (self.result, self.left);
-        let quads = stride / 4;
-        let Blocking { rows, columns, split } = Blocking::of(self.rows, quads, inner, threads);
-        let (bias, biased) = self.bias.unwrap_or((0, 0));
-        if quads == 1 {
-            code.line(format!(
-                "narrow_product<{}, {}, {inner}>(work + {result}, work + {left}, packed + {}, packed + {bias}, {biased});",
-                self.add, self.rows, self.matrix
-            ));
-            return code.barrier();
-        }
-        if inner == 4 {
-            code.line(format!(
-                "thin_product<{}, {}, {quads}>(work + {result}, work + {left}, packed + {}, packed + {bias}, {biased});",
-                self.add, self.rows, self.matrix
-            ));
-            return code.barrier();
-        }
-        code.line(format!(
-            "product<{rows}, {columns}, {split}, {}, {}, {quads}, {inner}>(work + {result}, work + {left}, packed + {}, packed + {bias}, {biased});",
-            self.add, self.rows, self.matrix
-        ));
-        code.barrier();
-    }
-}
-
-/// What a thread makes of a product.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Blocking {
-    /// Rows, and quads of columns.
-    rows: usize,
-    columns: usize,
-    /// Into how many shares the sums are split.
-    split: usize,
-}
-
-impl Blocking {
-    /// The blocks that take the least time: a thread reads rows + 4 columns quads from shared memory for rows · columns quads of
-    /// results at four steps, and reading a quad takes a warp four cycles, as multiplying four quads does.
-    fn of(rows: usize, quads: usize, inner: usize, threads: usize) -> Self {
-        let time = |blocking: &Self| {
-            let Self { rows: each, columns, split } = *blocking;
-            let units = rows.div_ceil(each) * (quads / columns);
-            let turns = units.div_ceil(threads / split);
-            let warps = (units * split).div_ceil(32).min(threads.div_ceil(32));
-            let reading = each + 4 * columns;
-            let sharing = 16 * (split - 1) * each * columns;
-            let busy = turns * (warps * reading.max(each * columns) * inner / split + sharing);
-            // Few warps cannot hide each other's waiting.
-            busy * (warps + 4) / warps
-        };
-        let fits = |split: usize| threads.is_multiple_of(split) && inner >= 16;
-        let mut all = vec![];
-        for rows in (1..=8).rev() {
-            for columns in [1, 2].into_iter().filter(|columns| quads.is_multiple_of(*columns)) {
-                all.extend([1, 2].into_iter().filter(|&split| split == 1 || fits(split)).map(|split| Self {
-                    rows,
-                    columns,
-                    split,
-                }));
-            }
-        }
-        all.into_iter().min_by_key(time).expect("there are some")
     }
 }
 

@@ -94,51 +94,39 @@ template <int ROWS, int QUADS, int STRIDE> __device__ __forceinline__ void bring
     }
 }
 
-// sum += the numbers from FIRST to LAST of each row of a chunk times rows of the other factor's, for ROWS of the TOTAL rows and
-// COLS quads of columns, which lie apart.
-template <int ROWS, int COLS, int TOTAL, int QUADS, int LENGTH>
-__device__ __forceinline__ void multiply(Quad (&sum)[ROWS][COLS], const real* chunk, int first, int column, int from, int count) {
-    const int N = 4 * QUADS, APART = 4 * (QUADS / COLS);
-    const real* right = chunk + TOTAL * LENGTH + column + from * N;
+// sum += a chunk of LENGTH numbers of ROWS of the TOTAL rows times as many rows of the other factor.
+template <int ROWS, int TOTAL, int QUADS, int LENGTH>
+__device__ __forceinline__ void multiply(Quad (&sum)[ROWS], const real* chunk, int first, int column) {
+    const int N = 4 * QUADS;
+    const real* right = chunk + TOTAL * LENGTH + column;
     const real* row[ROWS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) row[r] = chunk + least(first + r, TOTAL - 1) * LENGTH + from;
+    for (int r = 0; r < ROWS; r++) row[r] = chunk + least(first + r, TOTAL - 1) * LENGTH;
 #pragma unroll
-    for (int k = 0; k < count; k += 4) {
-        Quad b[4][COLS];
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-#pragma unroll
-            for (int q = 0; q < COLS; q++) b[n][q] = quad(right + (k + n) * N + q * APART);
+    for (int k = 0; k < LENGTH; k += 4) {
+        Quad b0 = quad(right + k * N), b1 = quad(right + (k + 1) * N), b2 = quad(right + (k + 2) * N),
+             b3 = quad(right + (k + 3) * N);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             Quad x = quad(row[r] + k);
-#pragma unroll
-            for (int q = 0; q < COLS; q++) {
-                add(sum[r][q], x.x, b[0][q]);
-                add(sum[r][q], x.y, b[1][q]);
-                add(sum[r][q], x.z, b[2][q]);
-                add(sum[r][q], x.w, b[3][q]);
-            }
+            add(sum[r], x.x, b0);
+            add(sum[r], x.y, b1);
+            add(sum[r], x.z, b2);
+            add(sum[r], x.w, b3);
         }
     }
 }
 
-// c (+)= a b for TOTAL rows; bias is added to the first of them. A thread makes ROWS x 4 COLS numbers of the 4 QUADS columns, from
-// one of SPLIT shares of every chunk; the shares are added in order. Reading, not multiplying, is what takes long, so large
-// blocks of few rows and columns are best. INNER, the length of a's rows, is a multiple of 4: what fills them up is zero in both.
-template <int ROWS, int COLS, int SPLIT, bool ADD, int TOTAL, int QUADS, int INNER>
+// c (+)= a b for TOTAL rows; bias is added to the first of them. A thread makes ROWS x 4 numbers of the 4 QUADS columns. INNER,
+// the length of a's rows, is a multiple of 4: what fills them up is zero in both factors.
+template <int ROWS, bool ADD, int TOTAL, int QUADS, int INNER>
 __device__ __noinline__ void product(real* c, const real* a, const real* b, const real* bias, int biased) {
-    const int N = 4 * QUADS, ACROSS = QUADS / COLS, UNITS = (TOTAL + ROWS - 1) / ROWS * ACROSS;
-    const int CHUNKS = INNER / CHUNK, REST = INNER % CHUNK, TEAM = THREADS / SPLIT, SHARE = CHUNK / SPLIT;
-    const int team = SPLIT > 1 ? threadIdx.x / TEAM : 0, member = threadIdx.x - team * TEAM;
-    for (int base = 0; base < UNITS; base += TEAM) {
-        const int unit = least(base + member, UNITS - 1), first = unit / ACROSS * ROWS, column = unit % ACROSS * 4;
-        Quad sum[ROWS][COLS];
+    const int N = 4 * QUADS, UNITS = (TOTAL + ROWS - 1) / ROWS * QUADS, CHUNKS = INNER / CHUNK, REST = INNER % CHUNK;
+    for (int base = 0; base < UNITS; base += THREADS) {
+        const int unit = least(base + threadIdx.x, UNITS - 1), first = unit / QUADS * ROWS, column = unit % QUADS * 4;
+        Quad sum[ROWS];
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
-#pragma unroll
-            for (int q = 0; q < COLS; q++) sum[r][q] = Quad{0, 0, 0, 0};
+        for (int r = 0; r < ROWS; r++) sum[r] = Quad{0, 0, 0, 0};
         const real *from_a = a, *from_b = b;
 #pragma unroll
         for (int chunk = 0; chunk < STAGES - 1; chunk++) {
@@ -162,7 +150,7 @@ __device__ __noinline__ void product(real* c, const real* a, const real* b, cons
                 from_b += CHUNK * N;
             }
             end_of_copies();
-            multiply<ROWS, COLS, TOTAL, QUADS, CHUNK>(sum, stage(chunk), first, column, team * SHARE, SHARE);
+            multiply<ROWS, TOTAL, QUADS, CHUNK>(sum, stage(chunk), first, column);
         }
         if (REST > 0) {
             const int SOME = REST > 0 ? REST : 4;
@@ -172,41 +160,19 @@ __device__ __noinline__ void product(real* c, const real* a, const real* b, cons
             end_of_copies();
             await_copies<0>();
             __syncthreads();
-            if (team == 0) multiply<ROWS, COLS, TOTAL, QUADS, SOME>(sum, stage(0), first, column, 0, SOME);
+            multiply<ROWS, TOTAL, QUADS, SOME>(sum, stage(0), first, column);
         }
         // Nor may the next product overtake those who still read.
         __syncthreads();
-        if (SPLIT > 1) {
-            // Neighbouring members write neighbouring quads.
-            Quad* shares = (Quad*)shared_memory;
+        if (base + threadIdx.x >= UNITS) continue;
 #pragma unroll
-            for (int other = 1; other < SPLIT; other++) {
-                if (team == other)
-#pragma unroll
-                    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                        for (int q = 0; q < COLS; q++) shares[(r * COLS + q) * TEAM + member] = sum[r][q];
-                __syncthreads();
-                if (team == 0)
-#pragma unroll
-                    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                        for (int q = 0; q < COLS; q++) add(sum[r][q], 1, shares[(r * COLS + q) * TEAM + member]);
-                __syncthreads();
-            }
+        for (int r = 0; r < ROWS; r++) {
+            if (first + r >= TOTAL) continue;
+            real* to = c + (first + r) * N + column;
+            if (ADD) add(sum[r], 1, quad(to));
+            if (first + r < biased) add(sum[r], 1, quad(bias + column));
+            *(Quad*)to = sum[r];
         }
-        if (team > 0 || base + member >= UNITS) continue;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-#pragma unroll
-            for (int q = 0; q < COLS; q++) {
-                if (first + r >= TOTAL) continue;
-                const int at = column + q * 4 * ACROSS;
-                real* to = c + (first + r) * N + at;
-                if (ADD) add(sum[r][q], 1, quad(to));
-                if (first + r < biased) add(sum[r][q], 1, quad(bias + at));
-                *(Quad*)to = sum[r][q];
-            }
     }
 }
 
@@ -263,45 +229,44 @@ __device__ __noinline__ void narrow_product(real* c, const real* a, const real* 
 }
 
 // sum += leftᵀ right over LENGTH rows in shared memory.
-template <int TALL, int WIDE, int LEFT, int RIGHT, int LENGTH>
-__device__ __forceinline__ void multiply_rows(Quad (&sum)[4 * TALL][WIDE], const real* l, const real* from) {
-    const int DOWN = (LEFT + TALL - 1) / TALL, ACROSS = (RIGHT + WIDE - 1) / WIDE;
-#pragma unroll 4
+template <int SIDE, int LEFT, int RIGHT, int LENGTH>
+__device__ __forceinline__ void multiply_rows(Quad (&sum)[4 * SIDE][SIDE], const real* l, const real* from) {
+    const int DOWN = (LEFT + SIDE - 1) / SIDE, ACROSS = (RIGHT + SIDE - 1) / SIDE;
+#pragma unroll 8
     for (int row = 0; row < LENGTH; row++) {
-        Quad x[WIDE];
+        Quad x[SIDE], y[SIDE];
 #pragma unroll
-        for (int q = 0; q < WIDE; q++) x[q] = quad(from + 4 * (row * RIGHT + q * ACROSS));
-#pragma unroll
-        for (int r = 0; r < TALL; r++) {
-            const Quad y = quad(l + 4 * (row * LEFT + r * DOWN));
-#pragma unroll
-            for (int q = 0; q < WIDE; q++) {
-                add(sum[4 * r][q], y.x, x[q]);
-                add(sum[4 * r + 1][q], y.y, x[q]);
-                add(sum[4 * r + 2][q], y.z, x[q]);
-                add(sum[4 * r + 3][q], y.w, x[q]);
-            }
+        for (int q = 0; q < SIDE; q++) {
+            x[q] = quad(from + 4 * (row * RIGHT + q * ACROSS));
+            y[q] = quad(l + 4 * (row * LEFT + q * DOWN));
         }
+#pragma unroll
+        for (int r = 0; r < SIDE; r++)
+#pragma unroll
+            for (int q = 0; q < SIDE; q++) {
+                add(sum[4 * r][q], y[r].x, x[q]);
+                add(sum[4 * r + 1][q], y[r].y, x[q]);
+                add(sum[4 * r + 2][q], y[r].z, x[q]);
+                add(sum[4 * r + 3][q], y[r].w, x[q]);
+            }
     }
 }
 
-// g = leftᵀ right, or g += leftᵀ right, over rows of LEFT and RIGHT quads; a thread makes TALL x WIDE quads of rows and columns,
-// which lie apart so that neighbouring threads read neighbouring quads, from one of SPLIT shares of the rows of every chunk. Rows
-// of g are packed: they have `columns` numbers; WHOLE tells that these are whole quads.
-template <int TALL, int WIDE, int SPLIT, int LEFT, int RIGHT, int ROWS, bool WHOLE>
+// g = leftᵀ right, or g += leftᵀ right, over rows of LEFT and RIGHT quads; a thread makes SIDE x SIDE quads of rows and columns,
+// which lie apart so that neighbouring threads read neighbouring quads. Rows of g are packed: they have `columns` numbers; WHOLE
+// tells that these are whole quads.
+template <int SIDE, int LEFT, int RIGHT, int ROWS, bool WHOLE>
 __device__ __noinline__ void outer(real* g, int width, int columns, const real* left, const real* right, bool add_to) {
-    const int DOWN = (LEFT + TALL - 1) / TALL, ACROSS = (RIGHT + WIDE - 1) / WIDE, UNITS = DOWN * ACROSS;
-    const int CHUNKS = ROWS / CHUNK, REST = ROWS % CHUNK, TEAM = THREADS / SPLIT, SHARE = CHUNK / SPLIT;
-    const int team = SPLIT > 1 ? threadIdx.x / TEAM : 0, member = threadIdx.x - team * TEAM;
-    for (int base = 0; base < UNITS; base += TEAM) {
-        const int unit = least(base + member, UNITS - 1), i = unit / ACROSS, j = unit % ACROSS;
-        Quad sum[4 * TALL][WIDE];
+    const int DOWN = (LEFT + SIDE - 1) / SIDE, ACROSS = (RIGHT + SIDE - 1) / SIDE, UNITS = DOWN * ACROSS;
+    const int CHUNKS = ROWS / CHUNK, REST = ROWS % CHUNK, OTHER = 4 * LEFT * CHUNK;
+    for (int base = 0; base < UNITS; base += THREADS) {
+        const int unit = least(base + threadIdx.x, UNITS - 1), i = unit / ACROSS, j = unit % ACROSS;
+        Quad sum[4 * SIDE][SIDE];
 #pragma unroll
-        for (int r = 0; r < 4 * TALL; r++)
+        for (int r = 0; r < 4 * SIDE; r++)
 #pragma unroll
-            for (int q = 0; q < WIDE; q++) sum[r][q] = Quad{0, 0, 0, 0};
+            for (int q = 0; q < SIDE; q++) sum[r][q] = Quad{0, 0, 0, 0};
         const real *from_left = left, *from_right = right;
-        const int OTHER = 4 * LEFT * CHUNK;
 #pragma unroll
         for (int chunk = 0; chunk < STAGES - 1; chunk++) {
             if (chunk < CHUNKS) {
@@ -323,8 +288,7 @@ __device__ __noinline__ void outer(real* g, int width, int columns, const real* 
                 from_right += CHUNK * 4 * RIGHT;
             }
             end_of_copies();
-            const real *l = stage(chunk) + 4 * (i + team * SHARE * LEFT), *r = stage(chunk) + OTHER + 4 * (j + team * SHARE * RIGHT);
-            multiply_rows<TALL, WIDE, LEFT, RIGHT, SHARE>(sum, l, r);
+            multiply_rows<SIDE, LEFT, RIGHT, CHUNK>(sum, stage(chunk) + 4 * i, stage(chunk) + OTHER + 4 * j);
         }
         if (REST > 0) {
             const int SOME = REST > 0 ? REST : 1;
@@ -334,32 +298,14 @@ __device__ __noinline__ void outer(real* g, int width, int columns, const real* 
             end_of_copies();
             await_copies<0>();
             __syncthreads();
-            if (team == 0) multiply_rows<TALL, WIDE, LEFT, RIGHT, SOME>(sum, stage(0) + 4 * i, stage(0) + OTHER + 4 * j);
+            multiply_rows<SIDE, LEFT, RIGHT, SOME>(sum, stage(0) + 4 * i, stage(0) + OTHER + 4 * j);
         }
         __syncthreads();
-        if (SPLIT > 1) {
-            Quad* shares = (Quad*)shared_memory;
+        if (base + threadIdx.x >= UNITS) continue;
 #pragma unroll
-            for (int other = 1; other < SPLIT; other++) {
-                if (team == other)
+        for (int r = 0; r < 4 * SIDE; r++)
 #pragma unroll
-                    for (int r = 0; r < 4 * TALL; r++)
-#pragma unroll
-                        for (int q = 0; q < WIDE; q++) shares[(r * WIDE + q) * TEAM + member] = sum[r][q];
-                __syncthreads();
-                if (team == 0)
-#pragma unroll
-                    for (int r = 0; r < 4 * TALL; r++)
-#pragma unroll
-                        for (int q = 0; q < WIDE; q++) add(sum[r][q], 1, shares[(r * WIDE + q) * TEAM + member]);
-                __syncthreads();
-            }
-        }
-        if (team > 0 || base + member >= UNITS) continue;
-#pragma unroll
-        for (int r = 0; r < 4 * TALL; r++)
-#pragma unroll
-            for (int q = 0; q < WIDE; q++) {
+            for (int q = 0; q < SIDE; q++) {
                 const int row = (i + r / 4 * DOWN) * 4 + r % 4, column = (j + q * ACROSS) * 4;
                 real* to = g + row * columns + column;
                 // Quads beyond the last belong to no one.
