@@ -126,6 +126,7 @@
 
 mod build;
 mod check;
+mod combination;
 mod compile;
 pub mod conservation;
 mod discrete;
