@@ -98,7 +98,7 @@ pub(crate) struct Factorisation<'a> {
 
 enum Factors<'a> {
     Banded(BandedLu, &'a [usize]),
-    Sparse(SparseLu<'a>),
+    Sparse(Box<SparseLu<'a>>),
 }
 
 /// The matrix has no usable inverse; the estimate of its condition number.
@@ -110,7 +110,7 @@ impl<'a> Factorisation<'a> {
     pub(crate) fn new(pattern: &'a Pattern) -> Factorisation<'a> {
         let factors = match &pattern.plan {
             Plan::Banded(band, places) => Factors::Banded(BandedLu::new(band), places),
-            Plan::Sparse(plan) => Factors::Sparse(SparseLu::new(plan)),
+            Plan::Sparse(plan) => Factors::Sparse(Box::new(SparseLu::new(plan))),
         };
         let (size, entries) = (pattern.size(), pattern.entries());
         Factorisation { pattern, factors, row_scale: vec![1.0; size], scaled: vec![0.0; entries] }

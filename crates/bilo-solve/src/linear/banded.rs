@@ -220,10 +220,8 @@ mod tests {
             a.swap(k, pivot);
             b.swap(k, pivot);
             for i in (0..b.len()).filter(|&i| i != k) {
-                let factor = a[i][k] / a[k][k];
-                for j in 0..b.len() {
-                    a[i][j] -= factor * a[k][j];
-                }
+                let (factor, top) = (a[i][k] / a[k][k], a[k].clone());
+                a[i].iter_mut().zip(&top).for_each(|(entry, top)| *entry -= factor * top);
                 b[i] -= factor * b[k];
             }
         }
