@@ -1,11 +1,14 @@
 //! The discrete equations at one resolution, as far as they do not depend on
 //! values: grid, points, stencils, rows and the pattern of the Jacobian.
 
+use bilo_expr::Tape;
+
+use crate::combination::Combination;
 use crate::compile::{Block, Orders, Slot};
 use crate::grid::{Grid, Line};
 use crate::linear::Pattern;
 use crate::operator::{Operator, Points};
-use crate::rows::{Rows, rows};
+use crate::rows::{Part, Rows, rows};
 use crate::solver::Solver;
 use crate::statement::Axis;
 
@@ -102,9 +105,12 @@ pub(crate) struct Discrete {
     pub(crate) start: Placed,
     pub(crate) rows: Rows,
     pub(crate) pattern: Pattern,
-    /// Where each product of a partial derivative and a stencil weight is
-    /// added, in the order of `pairs`.
-    pub(crate) places: Vec<usize>,
+    /// The rows from the residuals of all blocks, in their [`Layout`].
+    pub(crate) residuals: Combination,
+    /// The entries of dr/du and of dr/du_t from the partial derivatives of all
+    /// blocks.
+    pub(crate) by_u: Combination,
+    pub(crate) by_velocity: Combination,
 }
 
 impl Discrete {
@@ -118,24 +124,84 @@ impl Discrete {
             .map(|(block, points)| Placed::new(solver, block, &grid, points))
             .collect();
         let start = Placed::new(solver, &solver.start, &grid, Points::everywhere(&grid));
-        let pairs = pairs(solver, &grid, &rows, &placed);
-        let (pattern, places) = Pattern::new(rows.len(), &pairs);
-        Discrete { mesh, grid, placed, start, rows, pattern, places }
+        let by_states = by_states(solver, &grid, &rows, &placed);
+        let pairs: Vec<(usize, usize)> = by_states.iter().map(|product| product.pair).collect();
+        let (pattern, places) = Pattern::new(rows.len(), solver.states(), &pairs);
+        let entries = |velocity: bool| {
+            let products = by_states.iter().zip(&places).filter(|(product, _)| product.velocity == velocity);
+            let terms: Vec<_> = products.map(|(p, &place)| (place, p.partial, p.weight)).collect();
+            Combination::new(pattern.entries(), &terms)
+        };
+        let (by_u, by_velocity) = (entries(false), entries(true));
+        let residuals = residuals(solver, &rows, &placed);
+        Discrete { mesh, grid, placed, start, rows, pattern, residuals, by_u, by_velocity }
     }
 }
 
-/// (row, column) of every product of a partial derivative and a stencil weight.
-fn pairs(solver: &Solver, grid: &Grid, rows: &Rows, placed: &[Placed]) -> Vec<(usize, usize)> {
-    let mut pairs = Vec::new();
+/// Where the outputs of one tape of every block stand when they are put
+/// behind each other: block by block, output by output, point by point.
+struct Layout {
+    starts: Vec<usize>,
+}
+
+impl Layout {
+    fn new(solver: &Solver, placed: &[Placed], tape: impl Fn(&Block) -> &Tape) -> Layout {
+        let mut next = 0;
+        let start = |(block, placed): (&Block, &Placed)| {
+            let start = next;
+            next += tape(block).outputs().len() * placed.points.len();
+            start
+        };
+        Layout { starts: solver.blocks.iter().zip(placed).map(start).collect() }
+    }
+
+    fn place(&self, placed: &[Placed], part: &Part, output: usize) -> usize {
+        self.starts[part.block] + output * placed[part.block].points.len() + part.point
+    }
+}
+
+/// Every row as a sum of residuals.
+fn residuals(solver: &Solver, rows: &Rows, placed: &[Placed]) -> Combination {
+    let layout = Layout::new(solver, placed, |block| &block.residuals);
+    let mut sums = Combination::default();
+    for parts in rows.iter() {
+        sums.push(parts.iter().map(|part| (layout.place(placed, part, part.residual), part.weight)));
+    }
+    sums
+}
+
+/// A weight times a partial derivative, which is part of an entry of the
+/// Jacobian.
+struct Product {
+    /// Row and column of the entry.
+    pair: (usize, usize),
+    /// Where the partial derivative stands among all.
+    partial: usize,
+    weight: f64,
+    /// Whether it is one by `u_t`.
+    velocity: bool,
+}
+
+/// All that the Jacobian is made of.
+fn by_states(solver: &Solver, grid: &Grid, rows: &Rows, placed: &[Placed]) -> Vec<Product> {
+    let layout = Layout::new(solver, placed, |block| &block.partials);
+    let mut products = Vec::new();
     for (row, parts) in rows.iter().enumerate() {
         for part in parts {
             let block = &solver.blocks[part.block];
             for term in &block.terms[part.residual] {
-                let state = block.slots[term.slot].state().expect("terms depend on states");
-                let (nodes, _) = placed[part.block].operator(term.slot).at(part.point);
-                pairs.extend(nodes.iter().map(|&node| (row, state * grid.nodes() + node)));
+                let slot = &block.slots[term.slot];
+                let state = slot.state().expect("terms depend on states");
+                let partial = layout.place(placed, part, term.output);
+                let (nodes, weights) = placed[part.block].operator(term.slot).at(part.point);
+                products.extend(nodes.iter().zip(weights).map(|(&node, weight)| Product {
+                    pair: (row, state * grid.nodes() + node),
+                    partial,
+                    weight: part.weight * weight,
+                    velocity: matches!(slot, Slot::State { velocity: true, .. }),
+                }));
             }
         }
     }
-    pairs
+    products
 }

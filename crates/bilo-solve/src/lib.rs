@@ -103,8 +103,9 @@
 //!
 //! # Equations
 //!
-//! Newton's iteration with symbolic Jacobians and sparse LU, the factorisation
-//! kept for as long as it serves, down to rounding. [`Work`] tells what it took.
+//! Newton's iteration with symbolic Jacobians and LU (of a band in one dimension,
+//! sparse otherwise), the factorisation kept for as long as it serves, down to
+//! rounding. [`Work`] tells what it took.
 //! What depends on the resolution alone (stencils, pattern, ordering) is kept
 //! for the next solve. A [`SolveError`] says what is wrong and what to do.
 //!
@@ -126,6 +127,7 @@
 
 mod build;
 mod check;
+mod combination;
 mod compile;
 pub mod conservation;
 mod discrete;

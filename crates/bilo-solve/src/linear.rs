@@ -1,10 +1,12 @@
 //! Sparse matrices of a fixed pattern and their LU factorisation.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::linalg::LuError;
-use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
-use faer::{Conj, MatMut, Par};
+mod banded;
+mod sparse;
+
+use banded::{Band, BandedLu};
+use faer::sparse::SymbolicSparseColMat;
+use faer::sparse::linalg::lu::SymbolicLu;
+use sparse::SparseLu;
 
 /// The matrix is called singular beyond this condition number: fewer than two
 /// digits of the solution would be left.
@@ -16,18 +18,30 @@ const SLOW: f64 = 0.02;
 /// Relative correction at which a refined solution is exact.
 const REFINED: f64 = 1e-14;
 
+/// Bands wider than this are no better than what a general factorisation finds.
+const WIDEST: usize = 24;
+
 /// Where each entry of the matrix is stored, by compressed columns, and how
 /// its factorisation goes.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     columns: SymbolicSparseColMat<usize>,
-    lu: SymbolicLu<usize>,
+    plan: Plan,
+}
+
+/// How matrices of a pattern are factorised.
+#[derive(Debug)]
+enum Plan {
+    /// As a band, where each entry has its place.
+    Banded(Band, Vec<usize>),
+    Sparse(SymbolicLu<usize>),
 }
 
 impl Pattern {
     /// The pattern of the listed (row, column) pairs, repeated ones allowed,
-    /// and the place of each pair among the stored entries.
-    pub(crate) fn new(size: usize, pairs: &[(usize, usize)]) -> (Pattern, Vec<usize>) {
+    /// and the place of each pair among the stored entries. Rows and columns
+    /// are numbered state by state.
+    pub(crate) fn new(size: usize, states: usize, pairs: &[(usize, usize)]) -> (Pattern, Vec<usize>) {
         let mut entries: Vec<(usize, usize)> = pairs.iter().map(|&(r, c)| (c, r)).collect();
         entries.sort_unstable();
         entries.dedup();
@@ -38,9 +52,14 @@ impl Pattern {
             .map(|&(r, c)| starts[c] + rows[starts[c]..starts[c + 1]].partition_point(|&row| row < r))
             .collect();
         let columns = SymbolicSparseColMat::new_checked(size, size, starts, None, rows);
-        let lu = factorize_symbolic_lu(columns.as_ref(), Default::default())
-            .expect("the pattern fits in memory and its indices in a machine word");
-        (Pattern { columns, lu }, places)
+        let band = Band::new(size, states, pairs);
+        let plan = if band.width() <= WIDEST {
+            let places = entries.iter().map(|&(column, row)| band.place(row, column)).collect();
+            Plan::Banded(band, places)
+        } else {
+            Plan::Sparse(sparse::plan(&columns))
+        };
+        (Pattern { columns, plan }, places)
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -51,12 +70,18 @@ impl Pattern {
         self.columns.row_idx().len()
     }
 
+    /// The row of a stored entry.
+    pub(crate) fn row(&self, place: usize) -> usize {
+        self.columns.row_idx()[place]
+    }
+
     /// Calls `visit(row, column, value)` for every stored entry.
     pub(crate) fn for_each(&self, values: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
-        let (starts, rows) = (self.columns.col_ptr(), self.columns.row_idx());
-        for column in 0..self.size() {
-            for place in starts[column]..starts[column + 1] {
-                visit(rows[place], column, values[place]);
+        let rows = self.columns.row_idx();
+        for (column, ends) in self.columns.col_ptr().windows(2).enumerate() {
+            let own = ends[0]..ends[1];
+            for (&row, &value) in rows[own.clone()].iter().zip(&values[own]) {
+                visit(row, column, value);
             }
         }
     }
@@ -66,10 +91,14 @@ impl Pattern {
 /// entry one, so that pivots of interior and boundary equations compare.
 pub(crate) struct Factorisation<'a> {
     pattern: &'a Pattern,
-    numeric: NumericLu<usize, f64>,
-    memory: MemBuffer,
+    factors: Factors<'a>,
     row_scale: Vec<f64>,
     scaled: Vec<f64>,
+}
+
+enum Factors<'a> {
+    Banded(BandedLu, &'a [usize]),
+    Sparse(Box<SparseLu<'a>>),
 }
 
 /// The matrix has no usable inverse; the estimate of its condition number.
@@ -79,35 +108,17 @@ pub(crate) struct Degenerate(pub(crate) f64);
 impl<'a> Factorisation<'a> {
     /// Prepares for matrices of this pattern.
     pub(crate) fn new(pattern: &'a Pattern) -> Factorisation<'a> {
-        let lu = &pattern.lu;
-        let factorise = lu.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
-        let solve = lu.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let solve_transposed = lu.solve_transpose_in_place_scratch::<f64>(1, Par::Seq);
-        Factorisation {
-            memory: MemBuffer::new(factorise.or(solve).or(solve_transposed)),
-            pattern,
-            numeric: NumericLu::new(),
-            row_scale: vec![1.0; pattern.size()],
-            scaled: vec![0.0; pattern.entries()],
-        }
+        let factors = match &pattern.plan {
+            Plan::Banded(band, places) => Factors::Banded(BandedLu::new(band), places),
+            Plan::Sparse(plan) => Factors::Sparse(Box::new(SparseLu::new(plan))),
+        };
+        let (size, entries) = (pattern.size(), pattern.entries());
+        Factorisation { pattern, factors, row_scale: vec![1.0; size], scaled: vec![0.0; entries] }
     }
 
     /// Factorises the matrix with these entries.
     pub(crate) fn factorise(&mut self, values: &[f64]) -> Result<(), Degenerate> {
-        self.scale_rows(values);
-        let matrix = SparseColMatRef::new(self.pattern.columns.as_ref(), &self.scaled);
-        let outcome = self.pattern.lu.factorize_numeric_lu(
-            &mut self.numeric,
-            matrix,
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-            Default::default(),
-        );
-        match outcome {
-            Ok(_) => {}
-            Err(LuError::SymbolicSingular { .. }) => return Err(Degenerate(f64::INFINITY)),
-            Err(LuError::Generic(error)) => panic!("sparse LU ran out of memory: {error:?}"),
-        }
+        self.factorise_unchecked(values)?;
         let condition = self.condition();
         // An exactly singular matrix leaves an estimate that is not a number.
         if condition < SINGULAR {
@@ -117,6 +128,20 @@ impl<'a> Factorisation<'a> {
         } else {
             Err(Degenerate(f64::INFINITY))
         }
+    }
+
+    /// The same without a look at the condition number.
+    fn factorise_unchecked(&mut self, values: &[f64]) -> Result<(), Degenerate> {
+        self.scale_rows(values);
+        match &mut self.factors {
+            Factors::Banded(lu, places) => lu.factorise(places, &self.scaled),
+            Factors::Sparse(lu) => {
+                if !lu.factorise(&self.pattern.columns, &self.scaled) {
+                    return Err(Degenerate(f64::INFINITY));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Replaces the right-hand side by the solution.
@@ -150,23 +175,17 @@ impl<'a> Factorisation<'a> {
     }
 
     fn solve_scaled(&mut self, rhs: &mut [f64]) {
-        let rows = rhs.len();
-        LuRef::new_unchecked(&self.pattern.lu, &self.numeric).solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(rhs, rows, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
+        match &mut self.factors {
+            Factors::Banded(lu, _) => lu.solve(rhs),
+            Factors::Sparse(lu) => lu.solve(rhs),
+        }
     }
 
     fn solve_scaled_transposed(&mut self, rhs: &mut [f64]) {
-        let rows = rhs.len();
-        LuRef::new_unchecked(&self.pattern.lu, &self.numeric).solve_transpose_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(rhs, rows, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
+        match &mut self.factors {
+            Factors::Banded(lu, _) => lu.solve_transposed(rhs),
+            Factors::Sparse(lu) => lu.solve_transposed(rhs),
+        }
     }
 
     /// Condition number of the scaled matrix, estimated by one power step on
@@ -189,19 +208,22 @@ impl<'a> Factorisation<'a> {
 }
 
 /// Exact solves with a sequence of matrices of one pattern that change little
-/// from one to the next: a factorisation serves, with iterative refinement,
-/// until the corrections no longer shrink fast.
+/// from one to the next. A band is factorised whenever it changes. In general
+/// that would cost many solves: there a factorisation serves, with iterative
+/// refinement, until the corrections no longer shrink fast.
 pub(crate) struct Refined<'a> {
     pattern: &'a Pattern,
     factorisation: Factorisation<'a>,
-    ready: bool,
+    /// The entries of the matrix that is factorised; empty if none is.
+    factorised: Vec<f64>,
     /// Factorisations made.
     pub(crate) factorisations: usize,
 }
 
 impl<'a> Refined<'a> {
     pub(crate) fn new(pattern: &'a Pattern) -> Refined<'a> {
-        Refined { pattern, factorisation: Factorisation::new(pattern), ready: false, factorisations: 0 }
+        let factorisation = Factorisation::new(pattern);
+        Refined { pattern, factorisation, factorised: Vec::new(), factorisations: 0 }
     }
 
     /// The solution for the matrix with these entries, or with its transpose.
@@ -211,16 +233,46 @@ impl<'a> Refined<'a> {
         transposed: bool,
         rhs: &[f64],
     ) -> Result<Vec<f64>, Degenerate> {
-        if self.ready
-            && let Some(solution) = self.refine(values, transposed, rhs, false)
-        {
-            return Ok(solution);
+        let banded = matches!(self.pattern.plan, Plan::Banded(..));
+        if self.factorised != values {
+            let kept = !banded && !self.factorised.is_empty();
+            if kept && let Some(solution) = self.refine(values, transposed, rhs, false) {
+                return Ok(solution);
+            }
+            self.factorise(values)?;
         }
-        self.ready = false;
-        self.factorisation.factorise(values)?;
+        let solution =
+            if banded { self.once(transposed, rhs) } else { self.refine(values, transposed, rhs, true) };
+        solution.ok_or(Degenerate(f64::INFINITY))
+    }
+
+    /// The solution with the factorised matrix, if it is finite.
+    fn once(&mut self, transposed: bool, rhs: &[f64]) -> Option<Vec<f64>> {
+        let mut solution = rhs.to_vec();
+        self.solve_in_place(transposed, &mut solution);
+        norm(&solution).is_finite().then_some(solution)
+    }
+
+    fn solve_in_place(&mut self, transposed: bool, rhs: &mut [f64]) {
+        if transposed {
+            self.factorisation.solve_transposed(rhs);
+        } else {
+            self.factorisation.solve(rhs);
+        }
+    }
+
+    /// The condition number is asked for once: the matrices change little, and
+    /// the estimate costs as much as a factorisation of a band.
+    fn factorise(&mut self, values: &[f64]) -> Result<(), Degenerate> {
+        let first = self.factorised.is_empty();
+        self.factorised.clear();
+        match first {
+            true => self.factorisation.factorise(values)?,
+            false => self.factorisation.factorise_unchecked(values)?,
+        }
         self.factorisations += 1;
-        self.ready = true;
-        self.refine(values, transposed, rhs, true).ok_or(Degenerate(f64::INFINITY))
+        self.factorised.extend_from_slice(values);
+        Ok(())
     }
 
     /// `None` if the corrections shrink slowly; with a `fresh` factorisation
@@ -230,12 +282,11 @@ impl<'a> Refined<'a> {
         let mut rest = rhs.to_vec();
         let mut last = f64::INFINITY;
         loop {
-            if transposed {
-                self.factorisation.solve_transposed(&mut rest);
-            } else {
-                self.factorisation.solve(&mut rest);
-            }
+            self.solve_in_place(transposed, &mut rest);
             let size = norm(&rest);
+            if !size.is_finite() {
+                return None;
+            }
             if size > SLOW * last {
                 return fresh.then_some(solution);
             }
@@ -264,7 +315,7 @@ pub(crate) fn norm(v: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn tridiagonal(n: usize, corner: f64) -> (Pattern, Vec<f64>) {
+    fn tridiagonal(n: usize, corner: f64, banded: bool) -> (Pattern, Vec<f64>) {
         let mut pairs = Vec::new();
         let mut entries = Vec::new();
         for i in 0..n {
@@ -274,7 +325,13 @@ mod tests {
                 entries.push(if i == j { diagonal } else { -1.0 });
             }
         }
-        let (pattern, places) = Pattern::new(n, &pairs);
+        if !banded {
+            // Zeros far from the diagonal, as a periodic axis has entries.
+            pairs.extend([(0, n - 1), (n - 1, 0)]);
+            entries.extend([0.0, 0.0]);
+        }
+        let (pattern, places) = Pattern::new(n, 1, &pairs);
+        assert_eq!(banded || n <= WIDEST / 2, matches!(pattern.plan, Plan::Banded(..)));
         let mut values = vec![0.0; pattern.entries()];
         for (&place, entry) in places.iter().zip(entries) {
             values[place] += entry;
@@ -285,25 +342,28 @@ mod tests {
     #[test]
     fn solves_to_rounding() {
         let n = 50;
-        let (pattern, values) = tridiagonal(n, 2.0);
-        let exact: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-        let mut rhs = vec![0.0; n];
-        pattern.for_each(&values, |row, column, v| rhs[row] += v * exact[column]);
-        let mut lu = Factorisation::new(&pattern);
-        lu.factorise(&values).expect("positive definite");
-        lu.solve(&mut rhs);
-        for (x, e) in rhs.iter().zip(&exact) {
-            // Condition number about n^2 = 2500 times machine epsilon.
-            assert!((x - e).abs() < 1e-12);
+        for banded in [true, false] {
+            let (pattern, values) = tridiagonal(n, 2.0, banded);
+            let exact: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let mut rhs = vec![0.0; n];
+            pattern.for_each(&values, |row, column, v| rhs[row] += v * exact[column]);
+            let mut lu = Factorisation::new(&pattern);
+            lu.factorise(&values).expect("positive definite");
+            lu.solve(&mut rhs);
+            for (x, e) in rhs.iter().zip(&exact) {
+                // Condition number about n^2 = 2500 times machine epsilon.
+                assert!((x - e).abs() < 1e-12);
+            }
         }
     }
 
-    #[test]
-    fn a_kept_factorisation_is_refined_and_a_useless_one_replaced() {
+    /// Solves with matrices whose diagonals differ by these factors; returns the
+    /// factorisations made after each.
+    fn solve_in_turn(banded: bool, factors: [f64; 3]) -> [usize; 3] {
         let n = 50;
-        let (pattern, values) = tridiagonal(n, 2.0);
+        let (pattern, values) = tridiagonal(n, 2.0, banded);
         let mut refined = Refined::new(&pattern);
-        for (factor, factorisations) in [(1.0, 1), (1.01, 1), (4.0, 2)] {
+        factors.map(|factor| {
             let values: Vec<f64> =
                 values.iter().map(|v| if *v > 0.0 { factor * v + 1.0 } else { *v }).collect();
             for transposed in [false, true] {
@@ -314,34 +374,46 @@ mod tests {
                 let error = found.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(error < 1e-13, "{error}");
             }
-            assert_eq!(refined.factorisations, factorisations);
-        }
+            refined.factorisations
+        })
+    }
+
+    #[test]
+    fn a_kept_factorisation_is_refined_and_a_useless_one_replaced() {
+        assert_eq!(solve_in_turn(false, [1.0, 1.01, 4.0]), [1, 1, 2]);
+    }
+
+    #[test]
+    fn a_band_is_factorised_whenever_it_changes() {
+        assert_eq!(solve_in_turn(true, [1.0, 1.01, 1.01]), [1, 2, 2]);
     }
 
     #[test]
     fn a_transposed_solve_undoes_a_transposed_product() {
-        let (pattern, values) = tridiagonal(20, 2.0);
-        // Rows of different size, so that the matrix is not symmetric.
-        let mut skew = values.clone();
-        let mut place = 0;
-        pattern.for_each(&values, |row, _, v| {
-            skew[place] = v * (1.0 + row as f64);
-            place += 1;
-        });
-        let exact: Vec<f64> = (0..20).map(|i| f64::from(i).cos()).collect();
-        let mut rhs = vec![0.0; 20];
-        pattern.for_each(&skew, |row, column, v| rhs[column] += v * exact[row]);
-        let mut lu = Factorisation::new(&pattern);
-        lu.factorise(&skew).expect("regular");
-        lu.solve_transposed(&mut rhs);
-        assert!(rhs.iter().zip(&exact).all(|(x, e)| (x - e).abs() < 1e-12));
+        for banded in [true, false] {
+            let (pattern, values) = tridiagonal(30, 2.0, banded);
+            // Rows of different size, so that the matrix is not symmetric.
+            let mut skew = values.clone();
+            let mut place = 0;
+            pattern.for_each(&values, |row, _, v| {
+                skew[place] = v * (1.0 + row as f64);
+                place += 1;
+            });
+            let exact: Vec<f64> = (0..30).map(|i| f64::from(i).cos()).collect();
+            let mut rhs = vec![0.0; 30];
+            pattern.for_each(&skew, |row, column, v| rhs[column] += v * exact[row]);
+            let mut lu = Factorisation::new(&pattern);
+            lu.factorise(&skew).expect("regular");
+            lu.solve_transposed(&mut rhs);
+            assert!(rhs.iter().zip(&exact).all(|(x, e)| (x - e).abs() < 1e-12));
+        }
     }
 
     #[test]
     fn a_matrix_with_a_null_vector_is_refused() {
         // Constants are in the null space: the discrete Neumann problem.
-        for n in [5, 50, 801, 3000] {
-            let (pattern, values) = tridiagonal(n, 1.0);
+        for (n, banded) in [5, 50, 801, 3000].into_iter().flat_map(|n| [(n, true), (n, false)]) {
+            let (pattern, values) = tridiagonal(n, 1.0, banded);
             let outcome = Factorisation::new(&pattern).factorise(&values);
             assert!(outcome.is_err(), "n = {n}");
         }
@@ -351,11 +423,13 @@ mod tests {
     fn the_condition_number_is_right_to_a_factor_of_three() {
         // Rows are already of largest entry 2; eigenvalues 2 - 2 cos(k pi/(n+1)).
         let n = 200;
-        let (pattern, values) = tridiagonal(n, 2.0);
-        let mut lu = Factorisation::new(&pattern);
-        lu.factorise(&values).expect("positive definite");
-        let exact = 4.0 / (std::f64::consts::PI / (n as f64 + 1.0)).powi(2);
-        let estimate = lu.condition();
-        assert!(estimate > exact / 3.0 && estimate < exact * 3.0);
+        for banded in [true, false] {
+            let (pattern, values) = tridiagonal(n, 2.0, banded);
+            let mut lu = Factorisation::new(&pattern);
+            lu.factorise(&values).expect("positive definite");
+            let exact = 4.0 / (std::f64::consts::PI / (n as f64 + 1.0)).powi(2);
+            let estimate = lu.condition();
+            assert!(estimate > exact / 3.0 && estimate < exact * 3.0);
+        }
     }
 }

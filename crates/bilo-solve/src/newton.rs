@@ -68,19 +68,15 @@ impl<'a> Newton<'a> {
                 continue;
             }
             work.newton_iterations += 1;
-            if size <= TOLERANCE {
+            // Updates that shrink by `ratio` sum to `left` after this one.
+            let ratio = last.map_or(1.0, |last| size / last);
+            let left = if ratio < 1.0 { size * ratio / (1.0 - ratio) } else { f64::INFINITY };
+            if size <= TOLERANCE || left <= TOLERANCE {
                 *u = moved(u, &update, 1.0);
                 return Ok(());
             }
             match self.step(system, stage, u, &update) {
-                Step::Taken { damping: 1.0 } => {
-                    // Updates that shrink by `ratio` sum to this from here on.
-                    let ratio = last.map_or(1.0, |last| size / last);
-                    if ratio < 1.0 && size * ratio / (1.0 - ratio) <= TOLERANCE {
-                        return Ok(());
-                    }
-                    last = Some(size);
-                }
+                Step::Taken { damping: 1.0 } => last = Some(size),
                 Step::Taken { .. } => last = None,
                 Step::Refused if !self.fresh => self.ready = false,
                 Step::Refused if size <= STALLED => return Ok(()),
@@ -97,6 +93,7 @@ impl<'a> Newton<'a> {
         work: &mut Work,
     ) -> Result<(), SolveError> {
         system.linearise(stage)?;
+        system.measure_rows();
         work.factorisations += 1;
         self.factorisation
             .factorise(system.jacobian())

@@ -1,7 +1,6 @@
 //! Linear maps from nodal values to values at points.
 
-use std::ops::Range;
-
+use crate::combination::Combination;
 use crate::compile::Orders;
 use crate::grid::{Grid, Location, Weight};
 
@@ -46,12 +45,11 @@ impl Points {
     }
 }
 
-/// A derivative at many points: nodes and weights, point after point.
+/// A derivative at many points: a sum of weighted nodal values for each.
 #[derive(Debug, Default)]
 pub(crate) struct Operator {
-    ends: Vec<usize>,
-    nodes: Vec<usize>,
-    weights: Vec<f64>,
+    sums: Combination,
+    /// The rate of each weight.
     rates: Vec<f64>,
 }
 
@@ -96,44 +94,34 @@ impl Operator {
 
     /// Appends the weights of one more point.
     fn push(&mut self, weights: impl IntoIterator<Item = Weight>) {
-        for w in weights {
-            self.nodes.push(w.node);
-            self.weights.push(w.weight);
-            self.rates.push(w.rate);
-        }
-        self.ends.push(self.nodes.len());
+        let rates = &mut self.rates;
+        self.sums.push(weights.into_iter().map(|w| {
+            rates.push(w.rate);
+            (w.node, w.weight)
+        }));
     }
 
     /// Nodes and weights at point `i`.
     pub(crate) fn at(&self, i: usize) -> (&[usize], &[f64]) {
-        let range = self.range(i);
-        (&self.nodes[range.clone()], &self.weights[range])
-    }
-
-    fn range(&self, i: usize) -> Range<usize> {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        start..self.ends[i]
+        self.sums.at(i)
     }
 
     /// The derivative of nodal values at every point.
     pub(crate) fn apply(&self, values: &[f64], column: &mut [f64]) {
-        for (i, value) in column.iter_mut().enumerate() {
-            let (nodes, weights) = self.at(i);
-            *value = nodes.iter().zip(weights).map(|(&j, w)| w * values[j]).sum();
-        }
+        self.sums.apply(values, column);
     }
 
     /// The rate of the derivative at every point, the nodal values held fixed.
     pub(crate) fn apply_rates(&self, values: &[f64]) -> Vec<f64> {
-        let at = |i: usize| self.range(i).map(|k| self.rates[k] * values[self.nodes[k]]).sum();
-        (0..self.ends.len()).map(at).collect()
+        let at = |i: usize| {
+            let rates = &self.rates[self.sums.range(i)];
+            self.at(i).0.iter().zip(rates).map(|(&node, rate)| rate * values[node]).sum()
+        };
+        (0..self.sums.len()).map(at).collect()
     }
 
     /// The transpose: adds numbers at the points to the nodes they came from.
     pub(crate) fn add_transposed(&self, column: &[f64], values: &mut [f64]) {
-        for (i, value) in column.iter().enumerate() {
-            let (nodes, weights) = self.at(i);
-            nodes.iter().zip(weights).for_each(|(&j, w)| values[j] += w * value);
-        }
+        self.sums.add_transposed(column, values);
     }
 }

@@ -9,6 +9,7 @@ use bilo_expr::Input;
 
 use crate::compile::{Block, Slot};
 use crate::discrete::{Discrete, Placed};
+use crate::rows::Part;
 use crate::solver::Values;
 use crate::system::{System, Workspace, nodal_values, outputs};
 
@@ -106,24 +107,38 @@ impl System<'_> {
     pub(crate) fn by_parameters(&mut self) -> Vec<Vec<f64>> {
         let sources =
             Sources { discrete: self.discrete, values: self.values, u: &self.u, velocity: &self.velocity };
-        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
-        let mut columns: Vec<Vec<_>> = Vec::new();
-        for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
-            let residuals = 0..block.terms.len();
-            columns.push(residuals.map(|r| workspace.by_parameters(block, placed, r, &sources)).collect());
-        }
-        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
         let position = self.values.parameters.len();
-        let mut all = vec![vec![0.0; self.discrete.rows.len()]; position + 1];
-        for (row, parts) in self.discrete.rows.iter().enumerate() {
-            for part in parts {
-                for (parameter, column) in &columns[part.block][part.residual] {
-                    all[*parameter][row] += part.weight * column[part.point];
+        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        // For each parameter, a column of every residual of every block.
+        let size = blocks.clone().map(|(block, placed)| block.terms.len() * placed.points.len()).sum();
+        let mut columns = vec![vec![0.0; size]; position + 1];
+        let mut start = 0;
+        for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
+            for residual in 0..block.terms.len() {
+                for (parameter, column) in workspace.by_parameters(block, placed, residual, &sources) {
+                    let own = columns[parameter][start..].iter_mut();
+                    own.zip(column).for_each(|(sum, value)| *sum += value);
                 }
-                all[position][row] += part.rate * outputs[part.block][part.residual][part.point];
+                start += placed.points.len();
             }
         }
+        let mut all = vec![vec![0.0; self.discrete.rows.len()]; position + 1];
+        let rows = columns.iter().zip(&mut all);
+        rows.for_each(|(columns, rows)| self.discrete.residuals.apply(columns, rows));
+        if self.discrete.mesh.position.is_some() {
+            self.add_rates(&mut all[position]);
+        }
         all
+    }
+
+    /// Adds the derivative of every row by the place of the interface through the
+    /// weights of its parts.
+    fn add_rates(&self, rows: &mut [f64]) {
+        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
+        for (row, parts) in rows.iter_mut().zip(self.discrete.rows.iter()) {
+            let value = |part: &Part| part.rate * outputs[part.block][part.residual][part.point];
+            *row += parts.iter().map(value).sum::<f64>();
+        }
     }
 
     /// Adds the derivative of `-sum multipliers * rows` by all values, the nodal

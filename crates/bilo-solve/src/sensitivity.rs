@@ -161,9 +161,8 @@ struct Stages<'a> {
     inverse: Refined<'a>,
     /// The derivative of the place of the interface by each parameter.
     slopes: Vec<f64>,
-    /// Time and mass of the present stage.
+    /// Time of the present stage.
     t: f64,
-    mass: Vec<f64>,
 }
 
 impl<'a> Stages<'a> {
@@ -176,7 +175,6 @@ impl<'a> Stages<'a> {
                 None => vec![0.0; solution.values.parameters.len()],
             },
             t: 0.0,
-            mass: Vec::new(),
         }
     }
 
@@ -185,7 +183,6 @@ impl<'a> Stages<'a> {
         self.system.evaluate(value, stage);
         self.system.linearise(stage)?;
         self.t = stage.t;
-        self.mass = self.system.mass(stage);
         Ok(())
     }
 
@@ -207,7 +204,7 @@ impl<'a> Stages<'a> {
         let mut all = Vec::new();
         for (base, r_p) in bases.iter().zip(by_parameters) {
             let mut rhs: Vec<f64> = r_p.iter().map(|r| -r).collect();
-            pattern.for_each(&self.mass, |row, column, m| rhs[row] += m * base[column]);
+            pattern.for_each(self.system.mass(), |row, column, m| rhs[row] += m * base[column]);
             all.push(self.solve(&rhs, false)?);
         }
         Ok(all)
@@ -220,7 +217,7 @@ impl<'a> Stages<'a> {
         self.system.pull_back(&multipliers, gradient);
         let mut on_base = vec![0.0; weights.len()];
         let pattern = &self.system.discrete.pattern;
-        pattern.for_each(&self.mass, |row, column, m| on_base[column] += m * multipliers[row]);
+        pattern.for_each(self.system.mass(), |row, column, m| on_base[column] += m * multipliers[row]);
         Ok(on_base)
     }
 

@@ -5,7 +5,6 @@ use bilo_expr::{Input, Scratch, Tape};
 use crate::compile::{Block, Slot};
 use crate::discrete::{Discrete, Placed};
 use crate::error::SolveError;
-use crate::rows::Part;
 use crate::solver::{Solver, Values};
 
 /// When, and how the time derivative follows from the unknowns:
@@ -98,6 +97,11 @@ pub(crate) struct System<'a> {
     pub(crate) velocity: Vec<f64>,
     residual: Vec<f64>,
     jacobian: Vec<f64>,
+    /// The derivative of the residuals by the velocity, times the rate: how
+    /// much of the base of the stage is felt.
+    mass: Vec<f64>,
+    /// The outputs of all blocks behind each other.
+    outputs: Vec<f64>,
     /// Sum of the magnitudes of the Jacobian's entries, by row and state.
     row_sums: Vec<f64>,
 }
@@ -120,6 +124,8 @@ impl<'a> System<'a> {
             velocity: vec![0.0; size],
             residual: vec![0.0; size],
             jacobian: vec![0.0; discrete.pattern.entries()],
+            mass: vec![0.0; discrete.pattern.entries()],
+            outputs: Vec::new(),
             row_sums: vec![0.0; size * solver.states()],
         }
     }
@@ -132,6 +138,11 @@ impl<'a> System<'a> {
     /// The Jacobian where it was last linearised.
     pub(crate) fn jacobian(&self) -> &[f64] {
         &self.jacobian
+    }
+
+    /// The part of it that came from `u_t`.
+    pub(crate) fn mass(&self) -> &[f64] {
+        &self.mass
     }
 
     fn nodes(&self) -> usize {
@@ -150,10 +161,18 @@ impl<'a> System<'a> {
             workspace.fill(block, placed, nodes, u, &self.velocity);
             workspace.run_residuals(block, placed, self.values, stage.t);
         }
-        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
-        for (parts, residual) in self.discrete.rows.iter().zip(&mut self.residual) {
-            let value = |part: &Part| part.weight * outputs[part.block][part.residual][part.point];
-            *residual = parts.iter().map(value).sum();
+        self.gather(|block| &block.residuals, |w| &w.residuals);
+        self.discrete.residuals.apply(&self.outputs, &mut self.residual);
+    }
+
+    /// Puts the outputs of one tape of every block behind each other.
+    fn gather(&mut self, tape: impl Fn(&Block) -> &Tape, scratch: impl Fn(&Workspace) -> &Scratch<f64>) {
+        self.outputs.clear();
+        for (block, workspace) in self.solver.blocks.iter().zip(&self.workspaces) {
+            let tape = tape(block);
+            for output in 0..tape.outputs().len() {
+                self.outputs.extend_from_slice(scratch(workspace).output(tape, output));
+            }
         }
     }
 
@@ -163,52 +182,26 @@ impl<'a> System<'a> {
         for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
             workspace.run_partials(block, placed, self.values, stage.t);
         }
-        let mut jacobian = std::mem::take(&mut self.jacobian);
-        self.add_products(&mut jacobian, 1.0, stage.rate);
-        self.jacobian = jacobian;
+        self.gather(|block| &block.partials, |w| &w.partials);
+        self.discrete.by_u.apply(&self.outputs, &mut self.jacobian);
+        self.discrete.by_velocity.apply(&self.outputs, &mut self.mass);
+        for (entry, mass) in self.jacobian.iter_mut().zip(&mut self.mass) {
+            *mass *= stage.rate;
+            *entry += *mass;
+        }
+        let bad = self.jacobian.iter().position(|v| !v.is_finite());
+        let row = bad.map(|place| self.discrete.pattern.row(place));
+        self.report("the derivative of a residual", row, stage.t)
+    }
+
+    /// Adds up what [`System::relative_residual`] compares with, by the last
+    /// linearisation.
+    pub(crate) fn measure_rows(&mut self) {
         let (nodes, states) = (self.nodes(), self.solver.states());
         self.row_sums.fill(0.0);
-        let mut bad = None;
         self.discrete.pattern.for_each(&self.jacobian, |row, column, v| {
             self.row_sums[row * states + column / nodes] += v.abs();
-            if !v.is_finite() {
-                bad = Some(row);
-            }
         });
-        self.report("the derivative of a residual", bad, stage.t)
-    }
-
-    /// The derivative of the residuals by the velocity, times the rate: how
-    /// much of the base of the stage is felt.
-    pub(crate) fn mass(&self, stage: &Stage) -> Vec<f64> {
-        let mut mass = vec![0.0; self.discrete.pattern.entries()];
-        self.add_products(&mut mass, 0.0, stage.rate);
-        mass
-    }
-
-    /// `values = by_u * dr/du + by_velocity * dr/du_t` with the partial
-    /// derivatives of the last linearisation.
-    fn add_products(&self, values: &mut [f64], by_u: f64, by_velocity: f64) {
-        values.fill(0.0);
-        let outputs = outputs(&self.workspaces, self.solver, |block| &block.partials, |w| &w.partials);
-        let mut places = self.discrete.places.iter();
-        for parts in self.discrete.rows.iter() {
-            for part in parts {
-                let block = &self.solver.blocks[part.block];
-                let placed = &self.discrete.placed[part.block];
-                for term in &block.terms[part.residual] {
-                    let chain = match block.slots[term.slot] {
-                        Slot::State { velocity: true, .. } => by_velocity,
-                        _ => by_u,
-                    };
-                    let partial = part.weight * chain * outputs[part.block][term.output][part.point];
-                    let (_, weights) = placed.operator(term.slot).at(part.point);
-                    for (w, &place) in weights.iter().zip(places.by_ref()) {
-                        values[place] += partial * w;
-                    }
-                }
-            }
-        }
     }
 
     /// An error if the last evaluation met a number that is not finite.

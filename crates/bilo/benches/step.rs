@@ -1,17 +1,14 @@
 //! One paper-size BiLO step for Fisher-KPP (51x51 points, width 128, two hidden layers, f32), beside
-//! the ceiling of dense products of the same shapes and, if one is given, a peer:
+//! the ceiling of dense products of the same shapes:
 //!
 //! ```text
-//! cargo bench --bench step -- [--threads N] [--grid N] [--steps N] [--peer 'python fisher_kpp_torch.py']
+//! cargo bench --bench step -- [--threads N] [--grid N] [--steps N]
 //! ```
 //!
 //! `--grid` is about the collocation points; the data stay at 51x51 points.
 //!
-//! The peer is any command whose last line is JSON with `sec_per_step`; it is run in turns with ours,
-//! because machines are noisy and only ratios of neighbouring measurements mean anything.
-//!
-//! With `--serve` it is a worker for `bench/run` instead: it reads a number of steps from each line and
-//! answers with one line of JSON.
+//! With `--serve` it is a worker for `bench/run`, which sets it beside its peers: it reads a number of steps
+//! from each line and answers with one line of JSON.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use bilo::level::{Lower, Upper};
@@ -20,10 +17,9 @@ use bilo::problem::{Data, Overrides, Problem, Table};
 use bilo_jet::{Device, cpu};
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
-/// Rounds of ours, ceiling, peer.
+/// Rounds of ours and the ceiling.
 const ROUNDS: usize = 3;
 
 fn main() {
@@ -33,11 +29,10 @@ fn main() {
     if options.serve {
         return serve(&mut step, options.threads);
     }
-    let (mut ours, mut ceiling, mut peer) = (vec![], vec![], vec![]);
+    let (mut ours, mut ceiling) = (vec![], vec![]);
     for _ in 0..ROUNDS {
         ours.push(time(options.steps, || step.run(1)));
         ceiling.push(gemm_ceiling(options.threads));
-        peer.extend(options.peer.as_deref().map(run_peer));
     }
     let ours = median(ours);
     let floor = step.flops() / (median(ceiling) * 1e9);
@@ -49,11 +44,6 @@ fn main() {
         step.flops() / 1e9
     );
     println!("step / floor    {:8.2}", ours / floor);
-    if !peer.is_empty() {
-        let peer = median(peer);
-        println!("peer            {:8.2} ms", 1e3 * peer);
-        println!("peer / step     {:8.2}", peer / ours);
-    }
     if let Some(bytes) = peak_memory() {
         println!("peak memory     {:8.1} MB", bytes as f64 / 1e6);
     }
@@ -80,12 +70,11 @@ struct Options {
     threads: usize,
     grid: usize,
     steps: usize,
-    peer: Option<String>,
 }
 
 impl Options {
     fn read() -> Self {
-        let mut options = Self { serve: false, threads: 2, grid: 51, steps: 40, peer: None };
+        let mut options = Self { serve: false, threads: 2, grid: 51, steps: 40 };
         let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
         while let Some(name) = arguments.next() {
             if name == "--serve" {
@@ -97,7 +86,6 @@ impl Options {
                 "--threads" => options.threads = value.parse().expect("a number of threads"),
                 "--grid" => options.grid = value.parse().expect("points along each coordinate"),
                 "--steps" => options.steps = value.parse().expect("a number of steps"),
-                "--peer" => options.peer = Some(value),
                 _ => panic!("unknown option {name}"),
             }
         }
@@ -210,18 +198,6 @@ fn time(repeats: usize, mut work: impl FnMut()) -> f64 {
         work();
     }
     start.elapsed().as_secs_f64() / repeats as f64
-}
-
-fn run_peer(command: &str) -> f64 {
-    let output = Command::new("sh").args(["-c", command]).output().expect("the peer starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let number = text.split("\"sec_per_step\":").nth(1).expect("the peer prints sec_per_step");
-    number
-        .trim_start()
-        .split([',', '}'])
-        .next()
-        .and_then(|number| number.trim().parse().ok())
-        .expect("a number")
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

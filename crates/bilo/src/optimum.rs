@@ -75,8 +75,6 @@ pub trait Judgeable {
 pub struct Optimum<V> {
     /// The solution there.
     pub visit: V,
-    /// The observed quantities with their derivatives by eta.
-    pub observed: Vec<WithSlopes>,
     /// Why it ended.
     pub stop: Stop,
     /// Iterations taken.
@@ -105,6 +103,7 @@ pub fn minimise<L: Landscape>(
 struct Search<'l, L: Landscape> {
     landscape: &'l mut L,
     visit: L::Visit,
+    /// What is observed there; after the last step that is not asked for.
     observed: Vec<WithSlopes>,
     /// Levenberg's lambda, and what it grows by when the next step is rejected.
     damping: f64,
@@ -119,7 +118,7 @@ impl<'l, L: Landscape> Search<'l, L> {
     }
 
     fn ended(self, stop: Stop, steps: usize) -> Optimum<L::Visit> {
-        Optimum { visit: self.visit, observed: self.observed, stop, steps }
+        Optimum { visit: self.visit, stop, steps }
     }
 
     /// One accepted step; true if there is nothing left to gain.
@@ -143,9 +142,12 @@ impl<'l, L: Landscape> Search<'l, L> {
                 let rounding = if self.within(STEP, &moved) { ROUNDING * before.abs() } else { 0.0 };
                 if gain > -rounding {
                     self.visit = visit;
-                    self.observed = self.landscape.observed(&self.visit)?;
                     self.relax(gain / model.predicted_gain(&moved));
-                    return Ok(self.within(STEP, &moved));
+                    let converged = self.within(STEP, &moved);
+                    if !converged {
+                        self.observed = self.landscape.observed(&self.visit)?;
+                    }
+                    return Ok(converged);
                 }
             }
             if self.within(STEP, &moved) {

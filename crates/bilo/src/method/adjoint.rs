@@ -104,7 +104,8 @@ fn gauss_newton<'a>(mut loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Fou
         })
     });
     watch.observer.event(&Event::End(Phase::Train));
-    let Optimum { visit, observed, stop, steps } = found?;
+    let Optimum { visit, stop, steps } = found?;
+    let observed = loss.slopes(&visit)?;
     let losses = names.into_iter().zip(visit.judged.terms.clone()).collect();
     Ok(Found { visit, observed: Some(observed), losses, stop, steps })
 }
