@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_default_folder_has_the_name_and_the_seed() {
-        let job = |seed, method| Job { seed, method, threads: None };
+        let job = |seed, method| Job { seed, method, ..Job::default() };
         assert_eq!(default_folder("fisher-kpp", &job(3, Method::Bilo)), Path::new("runs/fisher-kpp-3"));
         assert_eq!(default_folder("a.b", &job(0, Method::Adjoint)), Path::new("runs/a.b-adjoint-0"));
     }

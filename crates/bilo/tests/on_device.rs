@@ -1,0 +1,234 @@
+//! A device that takes steps by itself: the phases of training come to the same as steps taken one by one.
+
+use bilo::level::{Fit, Lower, Upper};
+use bilo::observer::{Control, Event, Observer};
+use bilo::operator::LocalOperator;
+use bilo::outcome::Stop;
+use bilo::problem::{Overrides, Problem, Table};
+use bilo::train::{Ended, Point, Trainer};
+use bilo_jet::{
+    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Kernel, Linearisation, PointSource,
+    Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, cpu,
+};
+use bilo_optim::{Adam, GradientMethod};
+use std::path::Path;
+use std::time::Instant;
+
+/// The CPU, taking steps by itself; from some step on its losses may be no numbers.
+struct Alone {
+    cpu: Box<dyn Device>,
+    under_way: Option<UnderWay>,
+    breaks_at: usize,
+}
+
+struct UnderWay {
+    descent: Descent,
+    weights: Vec<f64>,
+    unknowns: Vec<f64>,
+    lower: Adam,
+    upper: Adam,
+    steps: usize,
+}
+
+impl Alone {
+    fn new(precision: Precision, breaks_at: usize) -> Self {
+        Self { cpu: cpu(precision, Some(1)), under_way: None, breaks_at }
+    }
+
+    fn step(&mut self, factors: (f64, f64)) -> Seen {
+        let UnderWay { descent, weights, unknowns, lower, upper, steps } =
+            self.under_way.as_mut().expect("it has begun");
+        let mut seen = Seen { losses: vec![], unknowns: unknowns.clone() };
+        let mut gradient = vec![0.0; weights.len()];
+        for (id, terms) in &descent.residuals {
+            let loss = self.cpu.residual(*id, weights, unknowns, terms, Some(&mut gradient));
+            seen.losses.extend(loss.residual.into_iter().chain(loss.gradient));
+        }
+        for &id in &descent.fits {
+            seen.losses.push(self.cpu.density(id, weights, unknowns, Some(&mut gradient)).0);
+        }
+        let mut by_unknowns = vec![0.0; descent.bounds.len()];
+        for &(id, factor) in &descent.upper {
+            let (value, slopes) = self.cpu.density(id, weights, unknowns, None);
+            seen.losses.push(value);
+            by_unknowns.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += factor * slope);
+        }
+        lower.scale_rate(factors.0);
+        lower.step_along(weights, &gradient);
+        let moved = &mut unknowns[..descent.bounds.len()];
+        upper.scale_rate(factors.1);
+        upper.step_along(moved, &by_unknowns);
+        moved
+            .iter_mut()
+            .zip(&descent.bounds)
+            .for_each(|(value, &(low, high))| *value = value.clamp(low, high));
+        *steps += 1;
+        if *steps >= self.breaks_at {
+            seen.losses[0] = f64::NAN;
+        }
+        seen
+    }
+}
+
+impl Device for Alone {
+    fn description(&self) -> String {
+        self.cpu.description()
+    }
+    fn precision(&self) -> Precision {
+        self.cpu.precision()
+    }
+    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId {
+        self.cpu.load_residual(program, points)
+    }
+    fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId {
+        self.cpu.load_density(program, points, weights)
+    }
+    fn move_residual(&mut self, id: ResidualId, points: PointSource) {
+        self.cpu.move_residual(id, points);
+    }
+    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) {
+        self.cpu.move_density(id, points, weights);
+    }
+    fn residual(
+        &mut self,
+        _: ResidualId,
+        _: &[f64],
+        _: &[f64],
+        _: &ResidualWeights,
+        _: Option<&mut [f64]>,
+    ) -> ResidualLoss {
+        unreachable!("no step is asked for one by one")
+    }
+    fn linearise(&mut self, id: ResidualId, w: &[f64], unknowns: &[f64], jacobian: bool) -> Linearisation {
+        self.cpu.linearise(id, w, unknowns, jacobian)
+    }
+    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {
+        self.cpu.kernel(ids, weights, unknowns)
+    }
+    fn pullback(&mut self, id: ResidualId, w: &[f64], u: &[f64], seeds: &[Vec<f64>], gradient: &mut [f64]) {
+        self.cpu.pullback(id, w, u, seeds, gradient);
+    }
+    fn density(&mut self, _: DensityId, _: &[f64], _: &[f64], _: Option<&mut [f64]>) -> (f64, Vec<f64>) {
+        unreachable!("no step is asked for one by one")
+    }
+    fn evaluate(
+        &mut self,
+        program: &FieldProgram,
+        points: PointSource,
+        weights: &[f64],
+        unknowns: &[f64],
+        slopes: &[Vec<f64>],
+    ) -> Vec<Vec<f64>> {
+        self.cpu.evaluate(program, points, weights, unknowns, slopes)
+    }
+    fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
+        self.under_way = Some(UnderWay {
+            descent: descent.clone(),
+            weights: weights.to_vec(),
+            unknowns: unknowns.to_vec(),
+            lower: Adam::new(vec![descent.rate; weights.len()]),
+            upper: Adam::new(descent.upper_rates.clone()),
+            steps: 0,
+        });
+        true
+    }
+    fn descend(&mut self, factors: &[(f64, f64)]) -> Vec<Seen> {
+        factors.iter().map(|&factors| self.step(factors)).collect()
+    }
+    fn arrived(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
+        self.under_way.as_ref().map(|way| (way.weights.clone(), way.unknowns.clone()))
+    }
+}
+
+/// Every step's losses and unknowns; asks to stop after one of them.
+struct Notes {
+    steps: Vec<(usize, Vec<f64>, Vec<f64>)>,
+    stop_after: usize,
+}
+
+impl Observer for Notes {
+    fn event(&mut self, event: &Event<'_>) -> Control {
+        let Event::Step(record) = event else { return Control::Continue };
+        self.steps.push((record.step, record.losses.to_vec(), record.unknowns.to_vec()));
+        if record.step >= self.stop_after { Control::Stop } else { Control::Continue }
+    }
+}
+
+fn train(device: &mut dyn Device, set: &[&str], stop_after: usize) -> (Point, Notes, [Ended; 2]) {
+    let text = include_str!("../../../problems/poisson-scalar.toml");
+    let set = set.iter().map(ToString::to_string).collect();
+    let problem =
+        Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides { recipe: None, set })
+            .expect("a shipped problem");
+    let x: Vec<f64> = (0..21).map(|i| f64::from(i) / 20.0).collect();
+    let values = x.iter().map(|x| (std::f64::consts::PI * x).sin() / 2.0).collect();
+    let data = Table { coordinates: vec![x], values, sigma: None };
+    let mut operator = LocalOperator::new(&problem, 1).expect("a valid problem");
+    let lower = Lower::new(&problem, &mut operator, device, 1).expect("a valid problem");
+    let upper = Upper::new(&problem, &mut operator, device, vec![data.clone()]).expect("a valid problem");
+    let fit = Fit::new(&problem, &mut operator, device).expect("a valid problem");
+    let fit = fit.with_start(&problem, &mut operator, device, vec![data]).expect("a valid problem");
+    let mut point = Point::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
+    let loss_names = [lower.names(), upper.names(), fit.names()].concat();
+    let mut notes = Notes { steps: vec![], stop_after };
+    let mut trainer = Trainer {
+        device,
+        problem: &problem,
+        lower: &lower,
+        upper: &upper,
+        fit: &fit,
+        shapes: &operator.shapes(),
+        upper_rates: &[problem.training.theta_rate],
+        loss_names: &loss_names,
+        unknown_names: &["D".to_owned()],
+        observer: &mut notes,
+        began: Instant::now(),
+    };
+    let ended = [trainer.pretrain(&mut point), trainer.train(&mut point)];
+    (point, notes, ended)
+}
+
+/// 130 and 170 steps: more than one stretch of each phase, with a schedule, and points drawn afresh at every seventh step.
+const STEPS: [&str; 5] = [
+    "train.pretrain-steps=130",
+    "train.train-steps=170",
+    "train.settle-tolerance=0",
+    "network.width=8",
+    "equation.balance.points={ random = 9, resample = 7 }",
+];
+
+#[test]
+fn stretches_of_steps_come_to_the_same_as_single_steps() {
+    let (one, one_notes, one_ended) = train(cpu(Precision::F32, Some(1)).as_mut(), &STEPS, usize::MAX);
+    let (other, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &STEPS, usize::MAX);
+    assert_eq!(one, other);
+    for (one, other) in one_notes.steps.iter().zip(&notes.steps) {
+        // Compared as text, since losses of the other phase are not numbers.
+        assert_eq!(format!("{one:?}"), format!("{other:?}"));
+    }
+    assert_eq!(one_notes.steps.len(), notes.steps.len());
+    for (one, other) in one_ended.iter().zip(&ended) {
+        assert_eq!((&one.stop, one.steps), (&other.stop, other.steps));
+        assert_eq!(format!("{:?}", one.losses), format!("{:?}", other.losses));
+    }
+}
+
+/// A stretch that was begun is finished, and then the run stops.
+#[test]
+fn a_wish_to_stop_ends_the_stretch() {
+    let steps = ["train.pretrain-steps=500", "train.train-steps=5", "network.width=8"];
+    let (_, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &steps, 30);
+    assert_eq!((&ended[0].stop, ended[0].steps), (&Stop::Interrupted, 100));
+    assert_eq!(notes.steps.iter().filter(|(step, ..)| *step > 5).count(), 95);
+}
+
+/// When numbers are lost the point before the stretch stays.
+#[test]
+fn a_divergence_keeps_the_last_good_point() {
+    let steps = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
+    let (point, _, ended) = train(&mut Alone::new(Precision::F32, 150), &steps, usize::MAX);
+    assert!(matches!(&ended[1].stop, Stop::Diverged { last_good_step: 100, .. }), "{:?}", ended[1].stop);
+    let good = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
+    let (exact, ..) = train(&mut Alone::new(Precision::F32, usize::MAX), &good, 1);
+    assert_eq!(point, exact, "the point after one stretch");
+}
