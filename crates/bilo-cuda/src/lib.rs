@@ -1,8 +1,8 @@
 //! The [`Device`] of NVIDIA GPUs.
 //!
 //! Nothing of CUDA is needed to build this crate, and nothing is linked: the driver and the run-time compiler are looked
-//! for when a device is asked for. Kernels are CUDA C++, [generated](generate) for each program: a tape becomes straight-line code, a
-//! network a list of products and loops with all sizes known. One kernel does all that a program asks: a block
+//! for when a device is asked for. Kernels are CUDA C++, generated for each program: a tape becomes straight-line code,
+//! a network a list of products and loops with all sizes known. One kernel does all that a program asks: a block
 //! takes a tile of points with all its jets through every layer forward and back.
 
 mod cache;
