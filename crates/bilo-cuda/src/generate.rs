@@ -72,11 +72,11 @@ impl Room {
 
 /// Sizes of a kernel.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+struct Shape {
     /// Points of a tile.
-    pub(crate) points: usize,
+    points: usize,
     /// Threads of a block.
-    pub(crate) threads: usize,
+    threads: usize,
     /// Directions along which tangents are carried.
     directions: usize,
     unknowns: usize,
@@ -266,9 +266,8 @@ fn kernel(name: &str, frame: &Frame, sums: usize, threads: usize, tile: impl FnO
             ));
             (0..sums).for_each(|sum| code.line(format!("double sum{sum} = 0;")));
             code.barrier();
-            let points = "TILE_POINTS";
             code.block(
-                format!("for (long long tile = blockIdx.x; tile*{points} < count; tile += gridDim.x, later = true)"),
+                "for (long long tile = blockIdx.x; tile*TILE_POINTS < count; tile += gridDim.x, later = true)",
                 tile,
             );
             for sum in 0..sums {
