@@ -4,6 +4,9 @@ use super::code::{Code, number};
 use bilo_jet::{Activation, Bank, Factor, Monomial, Polynomial, derivative_polynomials};
 use std::collections::BTreeSet;
 
+/// Terms of a loop that is short: any of second order in a few coordinates.
+const FEW_TERMS: usize = 40;
+
 /// Planes that a loop reads, by the tables' banks: where the plane of component 0 begins in the workspace; further
 /// components follow at the distance of a plane. Coefficients: where their first column begins.
 #[derive(Clone, Copy)]
@@ -95,7 +98,10 @@ fn sweep(code: &mut Code, kind: Activation, planes: Planes, sweep: Sweep<'_>) {
     all.extend(sums.map(|SumsByPoint { table, banks, .. }| Part { table, banks }));
     // What is read and what is written are different planes: loads need not wait for stores.
     code.line("{ const real* __restrict__ from = work; real* __restrict__ to = work;");
-    code.line("#pragma unroll 3");
+    // Copies of a short loop wait for memory together; those of a long one take the compiler half a minute.
+    if all.iter().map(|part| part.table.iter().flatten().count()).sum::<usize>() <= FEW_TERMS {
+        code.line("#pragma unroll 3");
+    }
     code.block(format!("EACH(v, {})", size / 4), |code| {
         code.line("const int i = 4*v;");
         let mut factors = load(code, planes, &all);
