@@ -1,16 +1,13 @@
 //! The device: programs on a GPU, with a CPU beside it for what is asked for once in a while.
 
 use crate::descent::Descending;
-use crate::generate::{Kernel, Packing, common, is_supported, pad};
+use crate::generate::{Kernel, MOST_ROWS, Packing, common, is_supported, pad};
 use crate::program::{Packed, Program};
 use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Frame, Linearisation, PointSource,
     Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
 };
-
-/// Rows that a thread of a product makes, each of four columns.
-const ROWS: usize = 8;
 
 /// A GPU. Losses and gradients are computed there; residuals point by point, their Jacobians and fields, which are asked
 /// for at the end of a run and in audits, on the CPU.
@@ -90,7 +87,7 @@ impl CudaDevice {
         let active = frame.carriers.iter().filter(|carrier| !carrier.idle);
         let fitting = active.map(|carrier| {
             let widest = carrier.network.nodes().iter().map(|node| node.width).max().unwrap_or(1);
-            let rows = ROWS * self.runtime.threads() * 4 / pad(widest);
+            let rows = MOST_ROWS * self.runtime.threads() * 4 / pad(widest);
             rows / carrier.plan.len()
         });
         let fitting = fitting.min().unwrap_or(1);

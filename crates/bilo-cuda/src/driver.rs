@@ -31,8 +31,8 @@ struct Graph(CudaGraph);
 unsafe impl Send for Graph {}
 
 impl Driver {
-    /// The GPU of a number.
-    pub(crate) fn new(ordinal: usize) -> Result<Self, CudaError> {
+    /// Whether the GPU of a number is there, with all that is needed to use it.
+    pub(crate) fn find(ordinal: usize) -> Result<(), CudaError> {
         // SAFETY: these only look for the libraries.
         let (driver, compiler) = unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
         if !driver {
@@ -45,6 +45,12 @@ impl Driver {
         if !compiler {
             return Err(CudaError::NoCompiler);
         }
+        Ok(())
+    }
+
+    /// The GPU of a number.
+    pub(crate) fn new(ordinal: usize) -> Result<Self, CudaError> {
+        Self::find(ordinal)?;
         let context = CudaContext::new(ordinal).map_err(lost)?;
         // SAFETY: everything runs on one stream, in whose order memory is used.
         unsafe { context.disable_event_tracking() };

@@ -12,6 +12,7 @@ mod tape;
 pub(crate) use packing::Packing;
 
 use bilo_jet::{Frame, Operation, Precision, Slot};
+use bilo_optim::Adam;
 use code::Code;
 use network::NetworkCode;
 
@@ -26,6 +27,12 @@ const SHARED_BYTES: usize = 96 << 10;
 
 /// Chunks of a product's factors that shared memory has room for.
 const STAGES: usize = 4;
+
+/// Most rows that a thread makes of a product, each of four columns.
+pub(crate) const MOST_ROWS: usize = 8;
+
+/// The place of a weight that has none.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// Numbers after the end of a workspace that may be read, though nothing comes of them.
 const SLACK: usize = 64;
@@ -105,22 +112,27 @@ impl<'a> Tile<'a> {
         Self { frame, networks, points, threads }
     }
 
-    /// A kernel's text with the prelude and the sizes that this needs, and the bytes of shared memory.
-    fn source(&self, precision: Precision, kernel: &str) -> (String, usize) {
-        let (real, bytes) = match precision {
-            Precision::F32 => ("float", 4),
-            Precision::F64 => ("double", 8),
-        };
+    /// The kernel that does this to every tile, with so many sums over the points.
+    fn kernel(
+        &self,
+        precision: Precision,
+        sums: usize,
+        room: &Room,
+        write: impl FnOnce(&mut Code),
+    ) -> Kernel {
         let stage = |chunk: usize| self.active().map(|network| network.stage(chunk)).max().unwrap_or(0);
-        let fits = |chunk: &usize| STAGES * stage(*chunk) * bytes <= SHARED_BYTES;
+        let fits = |chunk: &usize| STAGES * stage(*chunk) * real(precision).1 <= SHARED_BYTES;
         let chunk = [16, 8, 4].into_iter().find(fits).unwrap_or(4);
-        let points = self.points;
-        let sizes = format!(
-            "#define REAL {real}\n#define THREADS {}\n#define TILE_POINTS {points}\n#define CHUNK {chunk}\n#define STAGES {STAGES}\n#define STAGE {}\n",
-            self.threads,
-            stage(chunk).max(256)
-        );
-        (format!("{sizes}{PRELUDE}\n{kernel}"), STAGES * stage(chunk).max(256) * bytes)
+        let stage = stage(chunk).max(256);
+        let sizes = sizes(precision, self.threads, chunk, stage);
+        let text = kernel(self.frame, sums, self.threads, write);
+        Kernel {
+            source: format!("{sizes}#define TILE_POINTS {}\n{PRELUDE}\n{text}", self.points),
+            points: self.points,
+            work: pad(room.taken + SLACK),
+            sums,
+            shared: STAGES * stage * real(precision).1,
+        }
     }
 
     /// The networks that something asks for.
@@ -221,13 +233,20 @@ impl<'a> Tile<'a> {
         }
     }
 
-    /// The terms of an unknown's adjoint at point p that come through parameter inputs.
-    fn unknown_adjoint(&self, unknown: usize, group: usize) -> Vec<String> {
+    /// The terms of an unknown's adjoint at point p that come through parameter inputs of networks.
+    fn unknown_adjoint<'b>(
+        networks: impl Iterator<Item = &'b NetworkCode<'a>>,
+        unknown: usize,
+        group: usize,
+    ) -> Vec<String>
+    where
+        'a: 'b,
+    {
         let reached = |network: &NetworkCode<'_>| {
             let input = network.carrier.parameters.iter().position(|&parameter| parameter == unknown)?;
             Some(network.parameter_adjoint(group, 0, input))
         };
-        self.active().filter_map(reached).collect()
+        networks.filter_map(reached).collect()
     }
 }
 
@@ -241,10 +260,10 @@ fn unknown(number: usize) -> String {
 }
 
 /// A whole kernel around what happens to a tile. Threads keep their own sums until the end; there they are added in order.
-fn kernel(name: &str, frame: &Frame, sums: usize, threads: usize, tile: impl FnOnce(&mut Code)) -> String {
+fn kernel(frame: &Frame, sums: usize, threads: usize, tile: impl FnOnce(&mut Code)) -> String {
     let mut code = Code::default();
     code.block(
-        format!("extern \"C\" __global__ void __launch_bounds__({threads}) {name}(const word* args)"),
+        format!("extern \"C\" __global__ void __launch_bounds__({threads}) program(const word* args)"),
         |code| {
             code.line("const real* packed = (const real*)args[0];");
             code.line("const double* unknowns = (const double*)args[1];");
@@ -288,11 +307,28 @@ fn kernel(name: &str, frame: &Frame, sums: usize, threads: usize, tile: impl FnO
 
 /// The text of the kernels that belong to no program.
 pub(crate) fn common(precision: Precision, threads: usize) -> String {
-    let real = match precision {
-        Precision::F32 => "float",
-        Precision::F64 => "double",
-    };
+    let adam = format!(
+        "#define BETA1 {:e}\n#define BETA2 {:e}\n#define EPSILON {:e}\n",
+        Adam::BETA1,
+        Adam::BETA2,
+        Adam::EPSILON
+    );
+    let sizes = sizes(precision, threads, 4, 256);
+    format!("{sizes}{adam}#define NOWHERE {NOWHERE}u\n{PRELUDE}\n{COMMON}")
+}
+
+/// What the prelude wants to know.
+fn sizes(precision: Precision, threads: usize, chunk: usize, stage: usize) -> String {
+    let (real, _) = real(precision);
     format!(
-        "#define REAL {real}\n#define THREADS {threads}\n#define CHUNK 4\n#define STAGES 4\n#define STAGE 256\n{PRELUDE}\n{COMMON}"
+        "#define REAL {real}\n#define THREADS {threads}\n#define CHUNK {chunk}\n#define STAGES {STAGES}\n#define STAGE {stage}\n"
     )
+}
+
+/// The type of numbers and its bytes.
+fn real(precision: Precision) -> (&'static str, usize) {
+    match precision {
+        Precision::F32 => ("float", 4),
+        Precision::F64 => ("double", 8),
+    }
 }

@@ -34,5 +34,5 @@ pub fn cuda(
 
 /// Whether the GPU of a number is there, with all that is needed to use it.
 pub fn require(ordinal: usize) -> Result<(), CudaError> {
-    driver::Driver::new(ordinal).map(|_| ())
+    driver::Driver::find(ordinal)
 }

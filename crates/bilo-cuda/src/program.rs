@@ -1,6 +1,6 @@
 //! A program with its points in the memory of a machine, and its launches.
 
-use crate::generate::{Kernel, Packing, pad};
+use crate::generate::{Kernel, NOWHERE, Packing, pad};
 use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles, halves, reals, words_of};
 use bilo_jet::{PointSource, Precision};
 
@@ -16,9 +16,6 @@ pub(crate) struct Packed {
     places: Memory,
     args: Memory,
 }
-
-/// The place of a weight that has none.
-const NOWHERE: u32 = u32::MAX;
 
 impl Packed {
     pub(crate) fn new(

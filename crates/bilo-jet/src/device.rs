@@ -103,8 +103,8 @@ pub struct Seen {
 
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all
 /// networks, `unknowns` the variables η; points have one column per symbol of the operator. A device
-/// asks for points when it needs them and keeps nothing per point, so that its memory does not grow
-/// with a grid.
+/// may ask for points whenever it needs them: the CPU keeps nothing per point, so that its memory does not grow
+/// with a grid, while a GPU has a copy of them.
 pub trait Device: Send {
     /// The hardware in words.
     fn description(&self) -> String;

@@ -2,10 +2,6 @@
 
 use crate::GradientMethod;
 
-const BETA1: f64 = 0.9;
-const BETA2: f64 = 0.999;
-const EPSILON: f64 = 1e-8;
-
 /// Adam with amsgrad, with one learning rate for each variable.
 #[derive(Clone, Debug)]
 pub struct Adam {
@@ -18,6 +14,13 @@ pub struct Adam {
 }
 
 impl Adam {
+    /// What stays of the mean gradient at a step.
+    pub const BETA1: f64 = 0.9;
+    /// What stays of the mean square.
+    pub const BETA2: f64 = 0.999;
+    /// Added to what is divided by.
+    pub const EPSILON: f64 = 1e-8;
+
     /// A fresh optimiser with the learning rate of every variable.
     pub fn new(rates: Vec<f64>) -> Self {
         let zeros = vec![0.0; rates.len()];
@@ -34,7 +37,7 @@ impl Adam {
     /// What the two running means, and the root of the second, are divided by after so many steps, because they began at
     /// zero.
     pub fn corrections(steps: i32) -> [f64; 2] {
-        [1.0 - BETA1.powi(steps), (1.0 - BETA2.powi(steps)).sqrt()]
+        [1.0 - Self::BETA1.powi(steps), (1.0 - Self::BETA2.powi(steps)).sqrt()]
     }
 }
 
@@ -45,10 +48,10 @@ impl GradientMethod for Adam {
         let state = self.mean.iter_mut().zip(&mut self.square).zip(&mut self.largest_square);
         let each = x.iter_mut().zip(gradient).zip(&self.rates).zip(state);
         for (((x, &g), &rate), ((mean, square), largest)) in each {
-            *mean = BETA1 * *mean + (1.0 - BETA1) * g;
-            *square = BETA2 * *square + (1.0 - BETA2) * g * g;
+            *mean = Self::BETA1 * *mean + (1.0 - Self::BETA1) * g;
+            *square = Self::BETA2 * *square + (1.0 - Self::BETA2) * g * g;
             *largest = if *square > *largest { *square } else { *largest };
-            *x -= self.factor * rate / correction1 * *mean / (largest.sqrt() / correction2 + EPSILON);
+            *x -= self.factor * rate / correction1 * *mean / (largest.sqrt() / correction2 + Self::EPSILON);
         }
     }
 

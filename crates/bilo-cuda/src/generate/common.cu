@@ -1,4 +1,4 @@
-// Kernels that belong to no program.
+// Kernels that belong to no program. The constants of Adam, and NOWHERE, the place of a weight that has none, are the host's.
 
 // Casts trained weights and puts them to their places.
 extern "C" __global__ void pack(const word* args) {
@@ -57,10 +57,10 @@ extern "C" __global__ void collect(const word* args) {
 // One step of Adam with amsgrad. A variable's state has four numbers: mean, mean square, largest mean square, rate. A step's row
 // of factors has the rate's of either level, and the corrections of both means.
 __device__ void adam(double& x, double g, double* state, const double* factors, long long level) {
-    state[0] = 0.9 * state[0] + (1 - 0.9) * g;
-    state[1] = 0.999 * state[1] + (1 - 0.999) * g * g;
+    state[0] = BETA1 * state[0] + (1 - BETA1) * g;
+    state[1] = BETA2 * state[1] + (1 - BETA2) * g * g;
     state[2] = state[1] > state[2] ? state[1] : state[2];
-    x -= factors[level] * state[3] / factors[2] * state[0] / (sqrt(state[2]) / factors[3] + 1e-8);
+    x -= factors[level] * state[3] / factors[2] * state[0] / (sqrt(state[2]) / factors[3] + EPSILON);
 }
 
 // Moves weights from `first` on along the gradients of several programs, and puts them to their places in several packings, at

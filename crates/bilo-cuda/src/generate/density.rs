@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::network::NetworkCode;
-use super::{Kernel, Packing, Room, SLACK, Tile, kernel, pad, tape};
+use super::{Kernel, Packing, Room, Tile, tape};
 use bilo_jet::{DensityProgram, Precision};
 
 impl Kernel {
@@ -14,14 +14,11 @@ impl Kernel {
         shape: (usize, usize),
     ) -> Self {
         let mut room = Room::default();
-        let (points, threads) = shape;
         let tile = Tile::new(&program.frame, packing, shape, 0, &mut room);
-        let explicit = room.take(program.frame.unknowns * points);
+        let explicit = room.take(program.frame.unknowns * tile.points);
         let loss = Loss { program, tile, explicit };
         let sums = 1 + program.frame.unknowns;
-        let text = kernel("program", &program.frame, sums, threads, |code| loss.write(code));
-        let (source, shared) = loss.tile.source(precision, &text);
-        Self { source, points, work: pad(room.taken + SLACK), sums, shared }
+        loss.tile.kernel(precision, sums, &room, |code| loss.write(code))
     }
 }
 
@@ -51,7 +48,8 @@ impl Loss<'_> {
         code.each_point(tile.points, |code| {
             for unknown in 0..tile.frame.unknowns {
                 let mut terms = vec![self.explicit(unknown)];
-                terms.extend(self.unknown_adjoint(unknown));
+                let swept = tile.active().filter(|network| self.is_swept(network));
+                terms.extend(Tile::unknown_adjoint(swept, unknown, 0));
                 code.line(format!("sum{} += (double)({});", 1 + unknown, terms.join(" + ")));
             }
         });
@@ -64,14 +62,6 @@ impl Loss<'_> {
     /// Whether adjoints are swept back through a network.
     fn is_swept(&self, network: &NetworkCode<'_>) -> bool {
         !network.carrier.given || self.program.over_functions
-    }
-
-    fn unknown_adjoint(&self, unknown: usize) -> Vec<String> {
-        let reached = |network: &NetworkCode<'_>| {
-            let input = network.carrier.parameters.iter().position(|&parameter| parameter == unknown)?;
-            Some(network.parameter_adjoint(0, 0, input))
-        };
-        self.tile.active().filter(|network| self.is_swept(network)).filter_map(reached).collect()
     }
 
     /// The density, its derivatives through moving inputs, and its adjoints by slots and unknowns.

@@ -19,9 +19,6 @@ static inline void __syncthreads() {}
 typedef REAL real;
 typedef unsigned long long word;
 
-// The place of a weight that has none.
-#define NOWHERE 0xffffffffu
-
 // Four neighbouring numbers: one access to memory in single precision, two in double.
 struct __attribute__((aligned(16))) Quad { real x, y, z, w; };
 

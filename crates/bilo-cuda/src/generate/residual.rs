@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::network::NetworkCode;
-use super::{Kernel, Packing, Room, SLACK, Tile, kernel, pad, tape};
+use super::{Kernel, Packing, Room, Tile, tape};
 use bilo_jet::{Precision, ResidualProgram};
 
 impl Kernel {
@@ -14,15 +14,12 @@ impl Kernel {
         shape: (usize, usize),
     ) -> Self {
         let mut room = Room::default();
-        let (points, threads) = shape;
         let tile = Tile::new(&program.frame, packing, shape, program.residuals, &mut room);
         let columns = program.residuals * (1 + program.frame.unknowns);
-        let seeds = room.take(columns * points);
+        let seeds = room.take(columns * tile.points);
         let lower = Lower { program, tile, seeds };
         let sums = 2 * program.residuals;
-        let text = kernel("program", &program.frame, sums, threads, |code| lower.write(code));
-        let (source, shared) = lower.tile.source(precision, &text);
-        Self { source, points, work: pad(room.taken + SLACK), sums, shared }
+        lower.tile.kernel(precision, sums, &room, |code| lower.write(code))
     }
 }
 
@@ -89,7 +86,7 @@ impl Lower<'_> {
             code.line(format!("{} *= weight{q};", self.residual(q)));
             for unknown in 0..tile.frame.unknowns {
                 let mut terms = vec![self.slope(q, unknown)];
-                terms.extend(tile.unknown_adjoint(unknown, 1 + q));
+                terms.extend(Tile::unknown_adjoint(tile.moved(), unknown, 1 + q));
                 for network in tile.moved().filter(|network| network.moving()) {
                     for k in 0..network.carrier.plan.leading().len() {
                         let slope = self.coefficient_slope(network, k, unknown);

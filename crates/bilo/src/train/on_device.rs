@@ -64,7 +64,10 @@ impl Trainer<'_> {
             // Up to the step before points are drawn anew.
             let until = renewal.map_or(STRETCH, |every| every - (earlier + done) % every);
             let last = (done + until.min(STRETCH)).min(steps);
-            let factor = |step| (self.schedule(step, steps), self.schedule(step, steps));
+            let factor = |step| {
+                let factor = self.schedule(step, steps);
+                (factor * self.rise(step), factor * self.theta_rise(step, steps))
+            };
             let factors: Vec<(f64, f64)> = (done + 1..=last).map(factor).collect();
             let seen = self.device.descend(&factors);
             let arrived = self.device.arrived();

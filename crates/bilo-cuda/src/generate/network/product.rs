@@ -1,5 +1,6 @@
 //! Products of rows with matrices: which of the prelude's functions makes them.
 
+use crate::generate::MOST_ROWS;
 use crate::generate::code::Code;
 
 /// A product of rows in the workspace with a packed matrix.
@@ -46,5 +47,5 @@ impl Product {
 /// as many as possible.
 fn rows_of_a_thread(rows: usize, quads: usize, threads: usize) -> usize {
     let turns = |each: usize| (rows.div_ceil(each) * quads).div_ceil(threads) * each;
-    (1..=8).rev().min_by_key(|&each| turns(each)).expect("there are some")
+    (1..=MOST_ROWS).rev().min_by_key(|&each| turns(each)).expect("there are some")
 }
