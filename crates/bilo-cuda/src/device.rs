@@ -312,7 +312,7 @@ impl Device for CudaDevice {
         id: ResidualId,
         weights: &[f64],
         unknowns: &[f64],
-        jacobian: bool,
+        jacobian: bilo_jet::Jacobian,
     ) -> Linearisation {
         self.host.linearise(id, weights, unknowns, jacobian)
     }

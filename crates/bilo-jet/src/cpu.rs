@@ -6,7 +6,7 @@ mod linear;
 
 use crate::aligned::Aligned;
 use crate::device::{
-    DensityId, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+    DensityId, Device, Jacobian, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
 };
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
@@ -227,7 +227,7 @@ impl<T: Scalar> Device for Cpu<T> {
         id: ResidualId,
         weights: &[f64],
         unknowns: &[f64],
-        jacobian: bool,
+        jacobian: Jacobian,
     ) -> Linearisation {
         self.residuals[id.0].linearise(&self.pool, weights, unknowns, jacobian)
     }

@@ -49,6 +49,18 @@ pub struct ResidualWeights {
     pub gradient: f64,
 }
 
+/// What residuals are differentiated by, besides the unknowns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jacobian {
+    /// Nothing.
+    None,
+    /// All weights.
+    Weights,
+    /// The slots of the program: values and derivatives of networks, from which the weights of a dictionary whose
+    /// features live in few places are near.
+    Slots,
+}
+
 /// Residuals at every point with their first derivatives, unscaled: no weights of equations, no mean over
 /// the points.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,6 +72,9 @@ pub struct Linearisation {
     /// dr_q/dW for each q: row-major, one row of all weights per point. Zero for the networks of unknown
     /// functions, which the lower level takes as given. Empty if it was not asked for.
     pub by_weight: Vec<Vec<f64>>,
+    /// dr_q/d(slot), one column over the points for each q and slot: column q n + s of n slots. Empty if it was not
+    /// asked for.
+    pub by_slot: Vec<Vec<f64>>,
 }
 
 /// The residuals of several programs at every point, and the products of their derivatives by the weights
@@ -140,14 +155,14 @@ pub trait Device: Send {
         gradient: Option<&mut [f64]>,
     ) -> ResidualLoss;
 
-    /// The residuals at every point with their derivatives by the unknowns and, if `jacobian`, by the
-    /// weights: what the lower level is as a problem of least squares.
+    /// The residuals at every point with their derivatives by the unknowns and by what `jacobian` names: what the
+    /// lower level is as a problem of least squares.
     fn linearise(
         &mut self,
         id: ResidualId,
         weights: &[f64],
         unknowns: &[f64],
-        jacobian: bool,
+        jacobian: Jacobian,
     ) -> Linearisation;
 
     /// J Jᵀ of the residuals of several programs, without J: the dual form of least squares, for fewer rows than

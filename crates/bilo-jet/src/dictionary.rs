@@ -23,15 +23,29 @@ pub enum Features {
     Ridge(Ridge),
 }
 
-/// Functions of one coordinate: polynomials T_0, T_1, .. of Chebyshev, or, if it is periodic, waves
-/// 1, cos 2πx, sin 2πx, cos 4πx, ..
+/// Functions of one coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// How many.
     pub count: usize,
-    /// Whether the coordinate is periodic.
-    pub periodic: bool,
+    /// Which.
+    pub family: Family,
 }
+
+/// Families of functions of one coordinate in [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The polynomials T_0, T_1, .. of Chebyshev.
+    Chebyshev,
+    /// 1, cos 2πx, sin 2πx, cos 4πx, .., of a periodic coordinate.
+    Waves,
+    /// Cubic B-splines: equal cells, three fewer than splines, and each spline lives on four of them, those at the
+    /// ends partly outside.
+    Splines,
+}
+
+/// Splines that do not vanish on a cell.
+const OVERLAP: usize = 4;
 
 /// s(w·(x - c)) with random slopes w, and points c inside the domain: there the function varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,10 +63,61 @@ impl Axis {
     pub(crate) fn derivatives<T: Scalar>(&self, x: T, orders: usize, table: &mut Vec<T>) {
         table.clear();
         table.resize(orders * self.count, T::ZERO);
-        match self.periodic {
-            true => self.waves(x.wide(), table),
-            false => self.polynomials(x, table),
+        match self.family {
+            Family::Waves => self.waves(x.wide(), table),
+            Family::Chebyshev => self.polynomials(x, table),
+            Family::Splines => {
+                let (first, pieces) = self.pieces(x.wide());
+                for (order, row) in table.chunks_exact_mut(self.count).enumerate() {
+                    for (value, piece) in row[first..].iter_mut().zip(&pieces) {
+                        *value = T::cast(self.derivative(piece, order));
+                    }
+                }
+            }
         }
+    }
+
+    /// The first of the functions that do not vanish around x, and the derivatives of order 0 to `orders - 1` of
+    /// each of these, order by order.
+    pub fn around(&self, x: f64, orders: usize) -> (usize, Vec<f64>) {
+        if self.family != Family::Splines {
+            let mut table = vec![];
+            self.derivatives(x, orders, &mut table);
+            return (0, table);
+        }
+        let (first, pieces) = self.pieces(x);
+        let table = (0..orders).flat_map(|order| pieces.map(|piece| self.derivative(&piece, order)));
+        (first, table.collect())
+    }
+
+    /// How many functions do not vanish around a place.
+    pub fn overlap(&self) -> usize {
+        if self.family == Family::Splines { OVERLAP } else { self.count }
+    }
+
+    fn cells(&self) -> usize {
+        self.count - (OVERLAP - 1)
+    }
+
+    /// The cell of x, which is the first of its splines, and the value, slope, second and third derivative of each of
+    /// these in units of cells.
+    fn pieces(&self, x: f64) -> (usize, [[f64; 4]; OVERLAP]) {
+        let place = x * self.cells() as f64;
+        let cell = (place.max(0.0) as usize).min(self.cells() - 1);
+        let s = place - cell as f64;
+        let r = 1.0 - s;
+        let pieces = [
+            [r * r * r / 6.0, -r * r / 2.0, r, -1.0],
+            [2.0 / 3.0 - s * s * (1.0 - s / 2.0), s * (1.5 * s - 2.0), 3.0 * s - 2.0, 3.0],
+            [2.0 / 3.0 - r * r * (1.0 - r / 2.0), -r * (1.5 * r - 2.0), 3.0 * r - 2.0, -3.0],
+            [s * s * s / 6.0, s * s / 2.0, s, 1.0],
+        ];
+        (cell, pieces)
+    }
+
+    /// A derivative of a spline by x.
+    fn derivative(&self, piece: &[f64; 4], order: usize) -> f64 {
+        piece.get(order).map_or(0.0, |piece| piece * (self.cells() as f64).powi(order as i32))
     }
 
     /// T_n^(k)(y) at y = 2x - 1 by T_{n+1}^(k) = 2 y T_n^(k) + 2 k T_n^(k-1) - T_{n-1}^(k), times 2^k.

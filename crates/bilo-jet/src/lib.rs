@@ -52,6 +52,7 @@ mod device;
 mod dictionary;
 mod leading;
 mod linear;
+mod local;
 mod network;
 pub mod oracle;
 mod plan;
@@ -66,10 +67,11 @@ mod tile;
 pub use activation::{Activation, derivative_polynomials};
 pub use cpu::cpu;
 pub use device::{
-    DensityId, Descent, Device, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
-    Seen,
+    DensityId, Descent, Device, Jacobian, Kernel, Linearisation, Precision, ResidualId, ResidualLoss,
+    ResidualWeights, Seen,
 };
-pub use dictionary::{Axis, DictionarySpec, Features, Ridge};
+pub use dictionary::{Axis, DictionarySpec, Family, Features, Ridge};
+pub use local::{LocalFeatures, SparseRows};
 pub use network::{Fourier, Network, NetworkSpec, Node, Operation, Source, Store};
 pub use plan::Plan;
 pub use points::{Column, PointSource};

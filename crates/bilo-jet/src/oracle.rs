@@ -2,7 +2,7 @@
 //! derivative taken. Nothing is shared with the fast path but the list of nodes.
 
 use crate::activation::Activation;
-use crate::dictionary::Axis;
+use crate::dictionary::{Axis, Family};
 use crate::network::{Network, Operation, Store};
 use bilo_expr::MultiIndex;
 
@@ -186,9 +186,12 @@ fn products(axes: &[Axis], coordinates: &[Hyperdual]) -> Vec<Hyperdual> {
     let mut products = vec![Hyperdual::constant(1.0, generators)];
     for (axis, x) in axes.iter().zip(coordinates) {
         let along: Vec<Hyperdual> = (0..axis.count)
-            .map(|n| match axis.periodic {
-                true => wave(n, x, generators),
-                false => chebyshev(n, &x.scaled(2.0).shifted(-1.0), generators),
+            .map(|n| match axis.family {
+                Family::Waves => wave(n, x, generators),
+                Family::Chebyshev => chebyshev(n, &x.scaled(2.0).shifted(-1.0), generators),
+                Family::Splines => {
+                    spline(&x.scaled((axis.count - 3) as f64).shifted(1.0 - n as f64), generators)
+                }
             })
             .collect();
         products = products.iter().flat_map(|a| along.iter().map(|b| a.times(b))).collect();
@@ -206,6 +209,19 @@ fn chebyshev(n: usize, y: &Hyperdual, generators: usize) -> Hyperdual {
             low.times(&high).scaled(2.0).plus(&rest.scaled(-1.0))
         }
     }
+}
+
+/// The cubic B-spline around zero, as a sum of truncated powers: Σ_k (-1)^k C(4,k) max(w + 2 - k, 0)³/6.
+fn spline(w: &Hyperdual, generators: usize) -> Hyperdual {
+    let binomials = [1.0, -4.0, 6.0, -4.0, 1.0];
+    let mut sum = Hyperdual::constant(0.0, generators);
+    for (k, binomial) in binomials.into_iter().enumerate() {
+        let power = w.clone().shifted(2.0 - k as f64);
+        if power.0[0] >= 0.0 {
+            sum = sum.plus(&power.times(&power).times(&power).scaled(binomial / 6.0));
+        }
+    }
+    sum
 }
 
 /// 1, cos 2πx, sin 2πx, cos 4πx, ..

@@ -319,6 +319,24 @@ impl FieldProgram {
         Ok(Self { frame, values, directions })
     }
 
+    /// Compiles expressions followed by their derivatives by each slot, by expression and slot, and then by some of the
+    /// unknowns at fixed slots, by expression and unknown.
+    pub fn linearised(
+        graph: &mut Graph,
+        operator: &Operator,
+        values: &[Expr],
+        unknowns: &[usize],
+    ) -> Result<Self, ProgramError> {
+        let values = &at_places(graph, operator, values)[..];
+        let by_unknown = Moving::new(graph, operator).partials(graph, values, unknowns);
+        let all: Vec<Expr> = values.iter().chain(by_unknown.iter().flatten()).copied().collect();
+        let frame = Frame::new(graph, operator, &all, &[])?;
+        let by_slot = partials(graph, values, &frame.leaves[..frame.slots.len()]);
+        let outputs = values.iter().chain(by_slot.iter().flatten()).chain(by_unknown.iter().flatten());
+        let values = frame.compile(graph, &outputs.copied().collect::<Vec<_>>(), &[])?;
+        Ok(Self { frame, values, directions: vec![] })
+    }
+
     /// Compiles expressions followed by their total derivatives along some of the unknowns, by expression
     /// and unknown: where an unknown stands itself, through coordinate and parameter inputs of networks,
     /// and through weights that move with it ([`Device::evaluate`](crate::Device::evaluate)). Unlike a

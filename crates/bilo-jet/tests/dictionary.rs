@@ -3,20 +3,27 @@
 use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::oracle::Subject;
 use bilo_jet::{
-    Activation, Axis, BoundNetwork, Column, DensityProgram, DictionarySpec, Features, FieldProgram, Network,
-    Operator, PointSource, Precision, Ridge, cpu,
+    Activation, Axis, BoundNetwork, Column, DensityProgram, DictionarySpec, Family, Features, FieldProgram,
+    Network, Operator, PointSource, Precision, Ridge, cpu,
 };
 
-fn tensor(periodic: bool) -> Features {
-    Features::Tensor(vec![Axis { count: 6, periodic }, Axis { count: 5, periodic: false }])
+fn tensor(first: Family, second: Family) -> Features {
+    Features::Tensor(vec![Axis { count: 6, family: first }, Axis { count: 5, family: second }])
 }
 
 fn ridge(activation: Activation) -> Features {
     Features::Ridge(Ridge { activation, count: 20, scale: 3.0 })
 }
 
-fn every_kind() -> [Features; 4] {
-    [tensor(false), tensor(true), ridge(Activation::Tanh), ridge(Activation::Sin)]
+fn every_kind() -> [Features; 5] {
+    use Family::{Chebyshev, Splines, Waves};
+    [
+        tensor(Chebyshev, Chebyshev),
+        tensor(Waves, Chebyshev),
+        tensor(Splines, Splines),
+        ridge(Activation::Tanh),
+        ridge(Activation::Sin),
+    ]
 }
 
 /// A dictionary of two coordinates with two outputs, and random weights.

@@ -91,7 +91,7 @@ fn products_of_rows_and_sums_of_rows_are_those_of_the_rows_written_out() {
         let mut device = cpu(precision, Some(2));
         let [first, second] = problem.programs();
         let ids = [device.load_residual(first, grid(11, 10)), device.load_residual(second, grid(5, 4))];
-        let linear = ids.map(|id| device.linearise(id, &weights, &unknowns, true));
+        let linear = ids.map(|id| device.linearise(id, &weights, &unknowns, Jacobian::Weights));
         let rows: Vec<&[f64]> = (linear.iter().flat_map(|linear| &linear.by_weight))
             .flat_map(|rows| rows.chunks_exact(weights.len()))
             .collect();

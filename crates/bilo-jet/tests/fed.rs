@@ -2,8 +2,8 @@
 
 use bilo_expr::{Expr, Function, Graph, MultiIndex, Symbol};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Fed, FieldProgram, Network, NetworkSpec, Operator,
-    PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
+    Activation, BoundNetwork, Column, DensityProgram, Fed, FieldProgram, Jacobian, Network, NetworkSpec,
+    Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
 };
 
 const WIDTH: usize = 6;
@@ -268,13 +268,14 @@ fn a_residual_is_linearised_with_the_function_as_given() {
     let expected = device.evaluate(&field, points(), &weights, &[0.0], &[]);
     let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
     let id = device.load_residual(program, points());
-    let found = device.linearise(id, &weights, &[0.0], true);
+    let found = device.linearise(id, &weights, &[0.0], Jacobian::Weights);
     for (point, rows) in found.by_weight[0].chunks_exact(weights.len()).enumerate() {
         let columns = [&found.residuals[0], &found.by_unknown[0]];
         for (column, expected) in columns.into_iter().zip(&expected) {
             assert!((column[point] - expected[point]).abs() < 1e-12, "point {point}");
         }
-        let mut value = |weights: &[f64]| device.linearise(id, weights, &[0.0], false).residuals[0][point];
+        let mut value =
+            |weights: &[f64]| device.linearise(id, weights, &[0.0], Jacobian::None).residuals[0][point];
         let by_weight = differences(&mut value, &weights);
         assert!(rows[..given].iter().all(|&slope| slope == 0.0));
         for (i, (found, expected)) in rows.iter().zip(&by_weight).enumerate().skip(given) {

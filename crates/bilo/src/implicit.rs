@@ -12,6 +12,7 @@
 //! with the derivatives du/dtheta_j that this gives, and the same slopes predict the weights after its step.
 
 mod corrector;
+mod normal;
 mod penalty;
 mod rows;
 mod solver;

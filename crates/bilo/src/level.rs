@@ -26,8 +26,8 @@ use crate::problem::{
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Unary};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Device, Operator, PointSource, ResidualId, ResidualProgram,
-    ResidualWeights,
+    Column, DensityId, DensityProgram, Device, Frame, LocalFeatures, Operator, PointSource, ResidualId,
+    ResidualProgram, ResidualWeights,
 };
 
 /// Fewer points than this are never thinned.
@@ -51,6 +51,8 @@ pub(crate) struct Block {
     first: usize,
     seed: u64,
     given: GivenColumns,
+    /// Where a dictionary whose features live in few places has its points.
+    local: Option<(Frame, PointSource)>,
 }
 
 /// Points, and what each counts in a mean over them.
@@ -117,7 +119,9 @@ impl Lower {
             let origin = &problem.equations[members[0]].of_networks().origin;
             let given = GivenColumns::replace(&mut operator.names, &there, &mut residuals, origin)?;
             let graph = &mut operator.names.graph;
-            let program = ResidualProgram::new(graph, &given.operator, &residuals)
+            let local = operator.is_local;
+            let compile = if local { ResidualProgram::expanded } else { ResidualProgram::new };
+            let program = compile(graph, &given.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let seed = seed_for(seed, Purpose::EquationPoints, members[0]);
             let (drawn, places) = place(points, seed)?;
@@ -126,10 +130,12 @@ impl Lower {
             let there = at_guess.following(points)?;
             let host = HostProgram::new(&mut at_guess.names, &there, &residuals, origin)?;
             require_finite(problem, &equations, &host, &drawn)?;
-            let id = device.load_residual(program, given.at(drawn));
+            let drawn = given.at(drawn);
+            let local = local.then(|| (program.frame.clone(), drawn.clone()));
+            let id = device.load_residual(program, drawn);
             let equation = members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
-            lower.blocks.push(Block { id, places, weights, first: members[0], seed, given });
+            lower.blocks.push(Block { id, places, weights, first: members[0], seed, given, local });
             let name = |kind: &str, e: &usize| format!("{kind}.{}", problem.equations[*e].name);
             lower.names.extend(members.iter().map(|e| name("residual", e)));
             lower.names.extend(members.iter().map(|e| name("residual-gradient", e)));
@@ -208,6 +214,12 @@ fn thinned(points: PointSource, stride: f64) -> PointSource {
 }
 
 impl Block {
+    /// The features of a dictionary at its points, if they live in few places.
+    pub(crate) fn features(&self, unknowns: &[f64]) -> Option<LocalFeatures> {
+        let (frame, points) = self.local.as_ref()?;
+        frame.local_features(points, unknowns)
+    }
+
     /// √weight of every residual of each equation in L_LO.
     pub(crate) fn roots(&self) -> Vec<Vec<f64>> {
         let of = |weight: &f64| match &self.places {

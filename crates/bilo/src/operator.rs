@@ -40,6 +40,8 @@ pub struct LocalOperator {
     pub datum: Symbol,
     /// Symbol of its standard deviation.
     pub sigma: Symbol,
+    /// Whether it is a dictionary whose features live in few places each.
+    pub(crate) is_local: bool,
 }
 
 /// The matrices that weights consist of, as [`Network::shapes`] tells them.
@@ -121,7 +123,8 @@ impl LocalOperator {
         let columns = names.coordinates.clone();
         let unknowns = [names.eta.clone(), functions.unknowns()].concat();
         let operator = Operator { networks, columns, unknowns, held: Default::default() };
-        Ok(Self { names, operator, functions, states, residuals, observed, datum, sigma })
+        let is_local = operator.networks.iter().any(|bound| dictionary::is_local(&bound.network));
+        Ok(Self { names, operator, functions, states, residuals, observed, datum, sigma, is_local })
     }
 
     /// The operator at points some of whose coordinates follow unknowns.
@@ -186,6 +189,11 @@ impl LocalOperator {
         let given = GivenColumns::replace(&mut self.names, &self.operator, &mut expressions, origin)?;
         let graph = &mut self.names.graph;
         let along: Vec<usize> = (0..along).collect();
+        if self.is_local && point.slopes.len() == along.len() {
+            let program = FieldProgram::linearised(graph, &given.operator, &expressions, &along)
+                .map_err(|error| program_error(graph, &error, origin))?;
+            return Ok(along_slopes(device, &program, given.at(points), point, &unknowns));
+        }
         let program = FieldProgram::along(graph, &given.operator, &expressions, &along)
             .map_err(|error| program_error(graph, &error, origin))?;
         let mut columns =
@@ -227,6 +235,25 @@ impl LocalOperator {
         functions.for_each(|(function, count)| rates.resize(rates.len() + count, rate(function.rate)));
         rates
     }
+}
+
+/// A linearised value with its derivatives along all unknowns, by a dictionary whose features live in few places: few
+/// of the slopes of the weights meet at a point.
+fn along_slopes(
+    device: &mut dyn Device,
+    program: &FieldProgram,
+    points: PointSource,
+    point: &Point,
+    unknowns: &[f64],
+) -> WithSlopes {
+    let features = program.frame.local_features(&points, unknowns).expect("it is such a dictionary");
+    let mut columns = device.evaluate(program, points, &point.weights, unknowns, &[]);
+    let mut slopes = columns.split_off(1 + program.frame.slots.len());
+    let rows = features.rows(&columns[1..]);
+    for (slope, through) in slopes.iter_mut().zip(rows.times(&point.slopes)) {
+        slope.iter_mut().zip(through).for_each(|(slope, through)| *slope += through);
+    }
+    WithSlopes { values: columns.swap_remove(0), slopes }
 }
 
 fn with_columns(mut operator: Operator, more: &[Symbol]) -> Operator {

@@ -188,7 +188,7 @@ struct Model {
     /// Half the derivatives of the loss.
     gradient: Vec<f64>,
     jacobian: Vec<Vec<f64>>,
-    /// Length of each column; zero for an unknown that is held.
+    /// Length of each column, that of the coefficients of functions in the mean; zero for an unknown that is held.
     lengths: Vec<f64>,
     /// Singular value decomposition of the columns at unit length: singular values, right vectors
     /// and the gradient along these.
@@ -212,7 +212,8 @@ impl Model {
             Some(unknown) if held(unknown, visit.eta()[j], gradient[j]) => 0.0,
             _ => dot(&jacobian[j], &jacobian[j]).sqrt(),
         };
-        let lengths: Vec<f64> = (0..jacobian.len()).map(length).collect();
+        let mut lengths: Vec<f64> = (0..jacobian.len()).map(length).collect();
+        share(&mut lengths[unknowns.len()..]);
         let unit = |i: usize, j: usize| if lengths[j] > 0.0 { jacobian[j][i] / lengths[j] } else { 0.0 };
         let matrix = Mat::from_fn(roots.len(), jacobian.len(), unit);
         let svd = matrix.thin_svd().map_err(|_| {
@@ -256,6 +257,13 @@ impl Model {
         }
         -2.0 * dot(&self.gradient, moved) - dot(&change, &change)
     }
+}
+
+/// Gives the coefficients of functions one length, the root of the mean square. With lengths of their own those that
+/// the data hardly see, since a form saturates, would be free to go anywhere.
+fn share(lengths: &mut [f64]) {
+    let mean = dot(lengths, lengths) / lengths.len().max(1) as f64;
+    lengths.fill(mean.sqrt());
 }
 
 /// Whether an unknown stands at a bound beyond which the loss would fall.

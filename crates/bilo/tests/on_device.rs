@@ -99,7 +99,13 @@ impl Device for Alone {
     ) -> ResidualLoss {
         unreachable!("no step is asked for one by one")
     }
-    fn linearise(&mut self, id: ResidualId, w: &[f64], unknowns: &[f64], jacobian: bool) -> Linearisation {
+    fn linearise(
+        &mut self,
+        id: ResidualId,
+        w: &[f64],
+        unknowns: &[f64],
+        jacobian: Jacobian,
+    ) -> Linearisation {
         self.cpu.linearise(id, w, unknowns, jacobian)
     }
     fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {

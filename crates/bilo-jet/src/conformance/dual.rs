@@ -1,7 +1,7 @@
 //! The dual form against rows that agree with the oracle.
 
 use super::{Case, dot, norm};
-use crate::device::{Device, Linearisation, ResidualId};
+use crate::device::{Device, Jacobian, Linearisation, ResidualId};
 use crate::program::ResidualProgram;
 
 impl Case {
@@ -15,7 +15,7 @@ impl Case {
             device.load_residual(first, self.points.clone()),
             device.load_residual(second, self.grid.clone()),
         ];
-        let linear = ids.map(|id| device.linearise(id, &self.weights, &self.unknowns, true));
+        let linear = ids.map(|id| device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights));
         let found = device.kernel(&ids, &self.weights, &self.unknowns);
         let rows: Vec<&[f64]> = linear
             .iter()
@@ -25,7 +25,7 @@ impl Case {
         assert_eq!(found.gram.len(), rows.len().pow(2));
         for (part, linear) in found.parts.iter().zip(&linear) {
             let (residuals, by_unknown) = (linear.residuals.clone(), linear.by_unknown.clone());
-            assert_eq!(*part, Linearisation { residuals, by_unknown, by_weight: vec![] });
+            assert_eq!(*part, Linearisation { residuals, by_unknown, by_weight: vec![], by_slot: vec![] });
         }
         let mut worst = 0.0_f64;
         for (entries, a) in found.gram.chunks_exact(rows.len()).zip(&rows) {

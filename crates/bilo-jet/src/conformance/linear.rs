@@ -1,7 +1,7 @@
 //! Residuals and their derivatives at every point against the oracle.
 
 use super::{Case, Disagreement, dot, norm};
-use crate::device::{Device, Linearisation};
+use crate::device::{Device, Jacobian, Linearisation};
 use crate::program::{FieldProgram, ResidualProgram};
 
 impl Case {
@@ -11,7 +11,7 @@ impl Case {
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
         let id = device.load_residual(program, self.points_before.clone());
         device.move_residual(id, self.points.clone());
-        let found = device.linearise(id, &self.weights, &self.unknowns, true);
+        let found = device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights);
         let moved = self.check_moved_weights(device, &found);
         let pullback = self.check_pullback(device, id, &found);
         let (mut rows, mut by_unknown) = (0.0_f64, 0.0_f64);

@@ -1,7 +1,7 @@
 //! Residuals at all points with their first derivatives.
 
 use super::{Block, by_tile, cast};
-use crate::device::Linearisation;
+use crate::device::{Jacobian, Linearisation};
 use crate::program::ResidualProgram;
 use crate::scalar::Scalar;
 use crate::tile::{LinearPart, LinearTask};
@@ -12,10 +12,15 @@ impl<T: Scalar> Block<T, ResidualProgram> {
         pool: &rayon::ThreadPool,
         weights: &[f64],
         unknowns: &[f64],
-        jacobian: bool,
+        jacobian: Jacobian,
     ) -> Linearisation {
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };
-        let mut result = self.zero_linearisation(unknowns.len(), jacobian.then_some(weights.len()));
+        let rows = (jacobian == Jacobian::Weights).then_some(weights.len());
+        let mut result = self.zero_linearisation(unknowns.len(), rows);
+        if jacobian == Jacobian::Slots {
+            let slots = self.program.frame.slots.len();
+            result.by_slot = vec![vec![0.0; self.points.len()]; self.program.residuals * slots];
+        }
         let parts = self.parts_by_tile(&mut result);
         self.map_parts(pool, parts, |tile, runner, part| {
             task.run(&self.program, &self.points, tile, runner, part);
@@ -35,6 +40,7 @@ impl<T: Scalar> Block<T, ResidualProgram> {
                 Some(weights) => (0..count).map(|_| zeros(points * weights)).collect(),
                 None => vec![],
             },
+            by_slot: vec![],
         }
     }
 
@@ -46,7 +52,13 @@ impl<T: Scalar> Block<T, ResidualProgram> {
             .into_iter()
             .zip(by_tile(&mut result.by_unknown, tiles, length))
             .zip(by_tile(&mut result.by_weight, tiles, length * row))
-            .map(|((residuals, by_unknown), by_weight)| LinearPart { residuals, by_unknown, by_weight })
+            .zip(by_tile(&mut result.by_slot, tiles, length))
+            .map(|(((residuals, by_unknown), by_weight), by_slot)| LinearPart {
+                residuals,
+                by_unknown,
+                by_weight,
+                by_slot,
+            })
             .collect()
     }
 }

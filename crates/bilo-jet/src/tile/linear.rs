@@ -19,6 +19,8 @@ pub(crate) struct LinearPart<'a> {
     pub(crate) by_unknown: Vec<&'a mut [f64]>,
     /// By q: one row of all weights per point. Empty if they are not wanted.
     pub(crate) by_weight: Vec<&'a mut [f64]>,
+    /// By q and slot. Empty if they are not wanted.
+    pub(crate) by_slot: Vec<&'a mut [f64]>,
 }
 
 impl<T: Scalar> LinearTask<T> {
@@ -35,6 +37,8 @@ impl<T: Scalar> LinearTask<T> {
         part.residuals.into_iter().zip(residuals).for_each(widen);
         let by_unknown = runner.seeds[program.residuals * points.tile..].chunks_exact(points.tile);
         part.by_unknown.into_iter().zip(by_unknown).for_each(widen);
+        let by_slot = (program.residuals..).map(|place| runner.first.output(&program.linearisation, place));
+        part.by_slot.into_iter().zip(by_slot).for_each(widen);
         for (q, rows) in part.by_weight.into_iter().enumerate() {
             points.rows(runner, q, rows);
         }

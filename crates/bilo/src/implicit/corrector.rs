@@ -1,7 +1,7 @@
 //! Levenberg-Marquardt for the weights at fixed unknowns: Newton's method, damped where it overshoots.
 
 use super::rows::Rows;
-use super::tangent::{Change, Tangent};
+use super::tangent::{Change, Factor, Tangent};
 use crate::level::Lower;
 use bilo_jet::Device;
 
@@ -115,6 +115,21 @@ struct Place<'a> {
     eta: &'a [f64],
 }
 
+impl Place<'_> {
+    /// What undoes the rows.
+    fn step(&mut self, factor: &Factor<'_>, rows: &[f64]) -> Change {
+        self.solve(factor, &[rows]).swap_remove(0)
+    }
+
+    /// The same for each of several columns of rows.
+    fn solve(&mut self, factor: &Factor<'_>, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
+        let Place { lower, device, weights, eta } = self;
+        let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
+        let right: Vec<&[f64]> = right.iter().map(AsRef::as_ref).collect();
+        factor.solve(&right, &mut pull)
+    }
+}
+
 impl Corrector {
     /// `size` is |rows| at untouched weights.
     pub(crate) fn new(rules: Rules, size: f64) -> Self {
@@ -136,7 +151,8 @@ impl Corrector {
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
             let (rows, tangent) = self.linearise(&mut place);
-            let (step, slopes) = self.newton(&mut place, &rows, &tangent);
+            let mut factor = self.factorise(&place, &tangent);
+            let step = place.step(&factor, &rows.residual);
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
                 || left <= self.rules.enough * self.size
@@ -148,13 +164,11 @@ impl Corrector {
             if gain.is_none() {
                 // Damping shortens the slopes too, which nobody wants.
                 let least = self.rules.damping[1];
-                let slopes = match damped > least {
-                    true => {
-                        self.damping = least;
-                        self.newton(&mut place, &rows, &tangent).1
-                    }
-                    false => slopes,
-                };
+                if damped > least {
+                    self.damping = least;
+                    factor = self.factorise(&place, &tangent);
+                }
+                let slopes = place.solve(&factor, &rows.by_unknown);
                 self.damping = if self.rules.linear { least } else { damped };
                 let gradient_loss = gradient_loss(&rows, &slopes);
                 let converged = left.is_finite() && (!self.rules.linear || !over);
@@ -180,23 +194,22 @@ impl Corrector {
             let (rows, kernel) = lower.with_kernel(*device, weights, eta);
             return (rows, Tangent::Dual(kernel));
         }
+        if self.rules.linear
+            && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta)
+        {
+            return (rows, Tangent::Sparse(jacobian));
+        }
         let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
         let tangent = if self.rules.linear { Tangent::Columns(jacobian) } else { Tangent::primal(jacobian) };
         (rows, tangent)
     }
 
-    /// The step and the slopes by one factorisation. Where rounding makes the matrix singular, the damping was
-    /// too small.
-    fn newton(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent) -> (Change, Vec<Change>) {
-        let right: Vec<&[f64]> =
-            std::iter::once(&rows.residual).chain(&rows.by_unknown).map(|column| &column[..]).collect();
-        let Place { lower, device, weights, eta } = place;
+    /// Where rounding makes the matrix singular, the damping was too small.
+    fn factorise<'t>(&mut self, place: &Place<'_>, tangent: &'t Tangent) -> Factor<'t> {
         loop {
             self.work.factorisations += 1;
-            let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
-            if let Some(mut found) = tangent.solve(self.damping, &right, &mut pull) {
-                let slopes = found.split_off(1);
-                return (found.swap_remove(0), slopes);
+            if let Some(factor) = tangent.factorise(self.damping, place.weights.len()) {
+                return factor;
             }
             self.damping *= 10.0;
         }
@@ -232,7 +245,7 @@ impl Corrector {
             if rounding || self.damping > MOST_DAMPING {
                 return None;
             }
-            step = self.newton(place, rows, tangent).0;
+            step = place.step(&self.factorise(place, tangent), &rows.residual);
         }
     }
 
@@ -240,16 +253,15 @@ impl Corrector {
     /// the rows along the step, which comes from one more evaluation of the rows and the matrix that is there.
     /// Valleys of the loss are curved; a bent step follows them several times as far.
     fn bend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, step: &mut Change) {
-        let Place { lower, device, weights, eta } = place;
+        let Place { lower, device, weights, eta } = &mut *place;
         let ahead: Vec<f64> = weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
         let there = lower.rows(*device, &ahead, eta).residual;
         let second = there.iter().zip(&rows.residual).zip(&step.rows);
         let second: Vec<f64> =
             second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
         self.work.factorisations += 1;
-        let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
-        let Some(found) = tangent.solve(self.damping, &[&second], &mut pull) else { return };
-        let acceleration = &found[0].weights;
+        let Some(factor) = tangent.factorise(self.damping, place.weights.len()) else { return };
+        let acceleration = &place.step(&factor, &second).weights;
         // False too when it is not finite.
         if norm(acceleration) <= SHARP * norm(&step.weights) {
             step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);

@@ -1,8 +1,8 @@
 //! The lower level as a problem of least squares.
 
-use crate::level::Lower;
+use crate::level::{Block, Lower};
 use crate::operator::with_shifts;
-use bilo_jet::{Device, Linearisation};
+use bilo_jet::{Device, Jacobian, Linearisation, SparseRows};
 use faer::{Mat, MatRef};
 
 /// Residuals √(weight) r at all points of all equations: their sum of squares is Σ_e weight_e L_res,e.
@@ -37,8 +37,11 @@ impl Lower {
     /// The rows at some weights and unknowns.
     pub(crate) fn rows(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Rows {
         let unknowns = with_shifts(eta, self.unknowns);
-        let parts: Vec<Linearisation> =
-            self.blocks.iter().map(|block| device.linearise(block.id, weights, &unknowns, false)).collect();
+        let parts: Vec<Linearisation> = self
+            .blocks
+            .iter()
+            .map(|block| device.linearise(block.id, weights, &unknowns, Jacobian::None))
+            .collect();
         Rows::new(&parts, &self.roots(), self.unknowns)
     }
 
@@ -50,8 +53,11 @@ impl Lower {
         eta: &[f64],
     ) -> (Rows, Mat<f64>) {
         let unknowns = with_shifts(eta, self.unknowns);
-        let parts: Vec<Linearisation> =
-            self.blocks.iter().map(|block| device.linearise(block.id, weights, &unknowns, true)).collect();
+        let parts: Vec<Linearisation> = self
+            .blocks
+            .iter()
+            .map(|block| device.linearise(block.id, weights, &unknowns, Jacobian::Weights))
+            .collect();
         let roots = self.roots();
         let rows = Rows::new(&parts, &roots, self.unknowns);
         let mut jacobian = Mat::zeros(rows.residual.len(), weights.len());
@@ -67,6 +73,29 @@ impl Lower {
             first += roots.len();
         }
         (rows, jacobian)
+    }
+
+    /// The rows with J by its entries, if the operator is a dictionary whose features live in few places.
+    pub(crate) fn with_entries(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> Option<(Rows, SparseRows)> {
+        let unknowns = with_shifts(eta, self.unknowns);
+        let features: Vec<_> =
+            self.blocks.iter().map(|block| block.features(&unknowns)).collect::<Option<_>>()?;
+        let linearise = |block: &Block| device.linearise(block.id, weights, &unknowns, Jacobian::Slots);
+        let parts: Vec<Linearisation> = self.blocks.iter().map(linearise).collect();
+        let roots = self.roots();
+        let mut jacobian = SparseRows { starts: vec![0], ..SparseRows::default() };
+        for ((part, features), roots) in parts.iter().zip(&features).zip(&roots) {
+            let slots = part.by_slot.len() / roots.len().max(1);
+            for (by_slot, roots) in part.by_slot.chunks(slots).zip(roots) {
+                append(&mut jacobian, features.rows(by_slot), roots);
+            }
+        }
+        Some((Rows::new(&parts, &roots, self.unknowns), jacobian))
     }
 
     /// The rows with J J^T, for fewer rows than weights.
@@ -116,6 +145,15 @@ impl Lower {
     fn roots(&self) -> Vec<Vec<Vec<f64>>> {
         self.blocks.iter().map(|block| block.roots()).collect()
     }
+}
+
+/// Adds rows, each times a number, below those that are there.
+fn append(matrix: &mut SparseRows, rows: SparseRows, factors: &[f64]) {
+    for (row, factor) in factors.iter().enumerate() {
+        matrix.values.extend(rows.row(row).map(|(_, value)| factor * value));
+        matrix.starts.push(matrix.values.len());
+    }
+    matrix.columns.extend(rows.columns);
 }
 
 fn scaled(values: &[f64], roots: &[f64]) -> impl Iterator<Item = f64> {

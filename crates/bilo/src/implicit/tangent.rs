@@ -1,13 +1,17 @@
 //! Least squares with damping, near some weights: the minimum of |J x + b|² + lambda |x|² for any b.
 
-use faer::linalg::solvers::{Solve, SolveLstsq};
+use super::normal::Normal;
+use bilo_jet::SparseRows;
+use faer::linalg::solvers::{Llt, Qr, Solve, SolveLstsq};
 use faer::{Mat, Side};
 
 /// What is known of J, in the form that is cheapest to solve with.
 pub(crate) enum Tangent {
-    /// Few columns that may nearly depend on each other, such as features: QR of J over √lambda, the columns at
+    /// Few columns that may nearly depend on each other, such as polynomials: QR of J over √lambda, the columns at
     /// unit length.
     Columns(Mat<f64>),
+    /// Few entries per row, such as splines have: J^T J has few entries too.
+    Sparse(SparseRows),
     /// Fewer weights than rows: J and J^T J.
     Primal(Mat<f64>, Mat<f64>),
     /// Fewer rows than weights: J J^T alone, for x = -J^T (J J^T + lambda)^-1 b.
@@ -21,6 +25,14 @@ pub(crate) struct Change {
     pub(crate) rows: Vec<f64>,
 }
 
+/// A tangent whose matrix is factorised.
+pub(crate) enum Factor<'a> {
+    Columns(&'a Mat<f64>, Qr<f64>, Vec<f64>),
+    Sparse(&'a SparseRows, Normal),
+    Primal(&'a Mat<f64>, Llt<f64>),
+    Dual(&'a Mat<f64>, Llt<f64>),
+}
+
 impl Tangent {
     /// With J^T J beside J.
     pub(crate) fn primal(jacobian: Mat<f64>) -> Tangent {
@@ -28,46 +40,63 @@ impl Tangent {
         Tangent::Primal(jacobian, gram)
     }
 
-    /// The change for each b; none if the matrix is singular. `pull` multiplies by J^T.
-    pub(crate) fn solve(
-        &self,
-        lambda: f64,
-        right: &[&[f64]],
-        pull: &mut dyn FnMut(&[f64]) -> Vec<f64>,
-    ) -> Option<Vec<Change>> {
-        let rows = right[0].len();
-        let b = Mat::from_fn(rows, right.len(), |i, k| -right[k][i]);
-        let column = |matrix: &Mat<f64>, k: usize| matrix.col(k).iter().copied().collect::<Vec<f64>>();
-        let (weights, moved): (Vec<Vec<f64>>, Mat<f64>) = match self {
+    /// Factorises the matrix of so many weights; none if it is singular.
+    pub(crate) fn factorise(&self, lambda: f64, weights: usize) -> Option<Factor<'_>> {
+        Some(match self {
             Tangent::Columns(jacobian) => {
-                let found = least_squares(jacobian, lambda, &b);
-                let moved = jacobian * &found;
-                ((0..right.len()).map(|k| column(&found, k)).collect(), moved)
+                let (stacked, lengths) = stacked(jacobian, lambda);
+                Factor::Columns(jacobian, stacked.qr(), lengths)
             }
-            Tangent::Primal(jacobian, gram) => {
-                let found = damped(gram, lambda)?.solve(&(jacobian.transpose() * &b));
-                let moved = jacobian * &found;
-                ((0..right.len()).map(|k| column(&found, k)).collect(), moved)
-            }
-            Tangent::Dual(gram) => {
-                let numbers = damped(gram, lambda)?.solve(&b);
-                let moved = gram * &numbers;
-                ((0..right.len()).map(|k| pull(&column(&numbers, k))).collect(), moved)
-            }
-        };
-        let changes = weights.into_iter().enumerate();
-        Some(changes.map(|(k, weights)| Change { weights, rows: column(&moved, k) }).collect())
+            Tangent::Sparse(jacobian) => Factor::Sparse(jacobian, Normal::new(jacobian, lambda, weights)?),
+            Tangent::Primal(jacobian, gram) => Factor::Primal(jacobian, damped(gram, lambda)?),
+            Tangent::Dual(gram) => Factor::Dual(gram, damped(gram, lambda)?),
+        })
     }
 }
 
-fn damped(gram: &Mat<f64>, lambda: f64) -> Option<faer::linalg::solvers::Llt<f64>> {
+impl Factor<'_> {
+    /// The change for each b. `pull` multiplies by J^T.
+    pub(crate) fn solve(&self, right: &[&[f64]], pull: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<Change> {
+        let Some(first) = right.first() else { return vec![] };
+        let b = || Mat::from_fn(first.len(), right.len(), |i, k| -right[k][i]);
+        let (weights, moved) = match self {
+            Factor::Columns(jacobian, qr, lengths) => {
+                let found = least_squares(qr, lengths, &b());
+                let moved = *jacobian * &found;
+                (columns(&found), columns(&moved))
+            }
+            Factor::Sparse(jacobian, normal) => {
+                let found = normal.solve(jacobian, right);
+                let moved = jacobian.times(&found);
+                (found, moved)
+            }
+            Factor::Primal(jacobian, llt) => {
+                let found = llt.solve(&(jacobian.transpose() * b()));
+                let moved = *jacobian * &found;
+                (columns(&found), columns(&moved))
+            }
+            Factor::Dual(gram, llt) => {
+                let numbers = llt.solve(&b());
+                let moved = *gram * &numbers;
+                (columns(&numbers).iter().map(|numbers| pull(numbers)).collect(), columns(&moved))
+            }
+        };
+        weights.into_iter().zip(moved).map(|(weights, rows)| Change { weights, rows }).collect()
+    }
+}
+
+fn columns(matrix: &Mat<f64>) -> Vec<Vec<f64>> {
+    matrix.col_iter().map(|column| column.iter().copied().collect()).collect()
+}
+
+fn damped(gram: &Mat<f64>, lambda: f64) -> Option<Llt<f64>> {
     let mut matrix = gram.clone();
     (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += lambda);
     matrix.llt(Side::Lower).ok()
 }
 
-/// By QR of [J/D; √lambda], D the lengths of the columns.
-fn least_squares(jacobian: &Mat<f64>, lambda: f64, b: &Mat<f64>) -> Mat<f64> {
+/// [J/D; √lambda] and the lengths D of the columns.
+fn stacked(jacobian: &Mat<f64>, lambda: f64) -> (Mat<f64>, Vec<f64>) {
     let (rows, columns) = (jacobian.nrows(), jacobian.ncols());
     let length = |j: usize| match jacobian.col(j).norm_l2() {
         0.0 => 1.0,
@@ -80,12 +109,18 @@ fn least_squares(jacobian: &Mat<f64>, lambda: f64, b: &Mat<f64>) -> Mat<f64> {
         target.iter_mut().zip(jacobian.col(j).iter()).for_each(|(target, entry)| *target = entry / length);
         stacked[(rows + j, j)] = lambda.sqrt();
     }
+    (stacked, lengths)
+}
+
+/// By QR of [J/D; √lambda].
+fn least_squares(qr: &Qr<f64>, lengths: &[f64], b: &Mat<f64>) -> Mat<f64> {
+    let (rows, columns) = (b.nrows(), lengths.len());
     let above = |i: usize, k: usize| if i < rows { b[(i, k)] } else { 0.0 };
-    let mut found = stacked.qr().solve_lstsq(&Mat::from_fn(rows + columns, b.ncols(), above));
+    let mut found = qr.solve_lstsq(&Mat::from_fn(rows + columns, b.ncols(), above));
     // Only the first rows hold the solution.
     found.truncate(columns, b.ncols());
     for k in 0..b.ncols() {
-        found.col_mut(k).iter_mut().zip(&lengths).for_each(|(entry, length)| *entry /= length);
+        found.col_mut(k).iter_mut().zip(lengths).for_each(|(entry, length)| *entry /= length);
     }
     found
 }

@@ -13,10 +13,14 @@ use crate::diagnostic::Result;
 use crate::problem::{Basis, NET, Names, OperatorKind, Problem};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::Expr;
-use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Features, Network, Operation, Ridge};
+use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Family, Features, Network, Operation, Ridge};
 
 /// Polynomials along each of one, two or more coordinates, from few to many.
 const LADDERS: [&[usize]; 3] = [&[12, 18, 27, 40, 60, 90], &[8, 12, 18, 27, 36], &[5, 7, 10]];
+
+/// Splines along each of one, two or more coordinates: cells are halved from one to the next, so that each holds
+/// the splines of the one before.
+const SPLINES: [&[usize]; 3] = [&[13, 23, 43, 83, 163], &[13, 23, 43], &[8, 13]];
 
 /// Ridge functions, from few to many.
 const RIDGES: &[usize] = &[100, 200, 400, 800];
@@ -36,10 +40,10 @@ impl Size {
     pub fn ladder(problem: &Problem) -> Vec<Size> {
         let choice = &problem.operator.dictionary;
         let stated = |size: Size| match problem.operator.kind {
-            OperatorKind::Automatic => vec![size.smaller(), size],
+            OperatorKind::Automatic => vec![size.smaller(choice.basis), size],
             OperatorKind::Dictionary | OperatorKind::Network => vec![size],
         };
-        if choice.basis != Basis::Chebyshev {
+        if !choice.basis.is_tensor() {
             return match choice.features {
                 Some(count) => stated(Size::Ridges(count)),
                 None => RIDGES.iter().map(|&count| Size::Ridges(count)).collect(),
@@ -49,15 +53,19 @@ impl Size {
         if free == 0 {
             return stated(Size::Modes(choice.modes.iter().flatten().copied().collect()));
         }
-        let sizes = LADDERS[free.min(LADDERS.len()) - 1].iter();
+        let ladders = if choice.basis == Basis::Splines { &SPLINES } else { &LADDERS };
+        let sizes = ladders[free.min(ladders.len()) - 1].iter();
         sizes
             .map(|&size| Size::Modes(choice.modes.iter().map(|modes| modes.unwrap_or(size)).collect()))
             .collect()
     }
 
-    /// Two thirds of it.
-    fn smaller(&self) -> Size {
-        let part = |count: usize| (2 * count).div_ceil(3);
+    /// Two thirds of it, or splines on half the cells.
+    fn smaller(&self, basis: Basis) -> Size {
+        let part = |count: usize| match basis {
+            Basis::Splines => (count - 3).div_ceil(2) + 3,
+            _ => (2 * count).div_ceil(3),
+        };
         match self {
             Size::Modes(modes) => Size::Modes(modes.iter().copied().map(part).collect()),
             Size::Ridges(count) => Size::Ridges(part(*count)),
@@ -103,7 +111,7 @@ pub(super) fn bind(
     let mut nets = values(names, &networks[0]);
     for (number, formula) in problem.operator.dictionary.enrich.iter().enumerate() {
         // A dictionary of one constant: its weights are the coefficients of e_k, one for each state.
-        let constant = Features::Tensor(vec![Axis { count: 1, periodic: false }; inputs.len()]);
+        let constant = Features::Tensor(vec![Axis { count: 1, family: Family::Chebyshev }; inputs.len()]);
         let spec = DictionarySpec { features: constant, ..spec.clone() };
         networks.push(bound(names, Network::dictionary(&spec, 0), &inputs, &format!("enrichment {number}")));
         let function = names.lower_with_inputs(formula)?;
@@ -137,16 +145,20 @@ fn inputs(problem: &Problem, names: &mut Names, size: &Size) -> Vec<Expr> {
 }
 
 fn features(problem: &Problem, size: &Size) -> Features {
-    let periodic = |number: usize| problem.coordinates.get(number).is_some_and(|c| c.periodic);
+    let choice = &problem.operator.dictionary;
+    let family = |number: usize| match problem.coordinates.get(number) {
+        Some(coordinate) if coordinate.periodic => Family::Waves,
+        Some(_) if choice.basis == Basis::Splines => Family::Splines,
+        _ => Family::Chebyshev,
+    };
     match size {
         Size::Modes(modes) => Features::Tensor(
-            modes.iter().enumerate().map(|(k, &count)| Axis { count, periodic: periodic(k) }).collect(),
+            modes.iter().enumerate().map(|(k, &count)| Axis { count, family: family(k) }).collect(),
         ),
         Size::Ridges(count) => {
-            let choice = &problem.operator.dictionary;
             let activation = match choice.basis {
                 Basis::Sine => Activation::Sin,
-                Basis::Tanh | Basis::Chebyshev => Activation::Tanh,
+                _ => Activation::Tanh,
             };
             Features::Ridge(Ridge { activation, count: *count, scale: choice.scale })
         }
@@ -176,11 +188,10 @@ impl LocalOperator {
         for (large, small) in self.operator.networks.iter().zip(&smaller.operator.networks) {
             let (large, small) = (&large.network, &small.network);
             for ((columns, rows), (few, _)) in large.shapes().into_iter().zip(small.shapes()) {
-                let place = places(small, large);
                 for _ in 0..rows {
-                    let mut row = vec![0.0; columns];
                     let (own, others) = rest.split_at(few);
-                    own.iter().enumerate().for_each(|(k, &weight)| row[place(k)] = weight);
+                    let mut row = refined(axes(small), axes(large), own);
+                    row.resize(columns, 0.0);
                     all.extend(row);
                     rest = others;
                 }
@@ -190,20 +201,97 @@ impl LocalOperator {
     }
 }
 
-/// Where a feature of a small dictionary stands in a large one.
-fn places<'a>(small: &'a Network, large: &'a Network) -> impl Fn(usize) -> usize + 'a {
-    let axes = |network: &'a Network| match &network.nodes()[2].operation {
-        Operation::Tensor(axes) => &axes[..],
+/// Whether features live in few places each.
+pub(super) fn is_local(network: &Network) -> bool {
+    axes(network).iter().any(|axis| axis.family == Family::Splines)
+}
+
+/// The axes of a dictionary of products; none of any other network.
+fn axes(network: &Network) -> &[Axis] {
+    match &network.nodes()[2].operation {
+        Operation::Tensor(axes) => axes,
         _ => &[],
-    };
-    move |feature: usize| {
-        let (mut rest, mut place, mut stride) = (feature, 0, 1);
-        // The last coordinate runs fastest.
-        for (few, many) in axes(small).iter().zip(axes(large)).rev() {
-            place += stride * (rest % few.count);
-            rest /= few.count;
-            stride *= many.count;
+    }
+}
+
+/// The coefficients of products of few functions, as those of products of more functions.
+fn refined(few: &[Axis], many: &[Axis], coefficients: &[f64]) -> Vec<f64> {
+    let mut all = coefficients.to_vec();
+    let mut inner = 1;
+    // The last coordinate runs fastest.
+    for (few, many) in few.iter().zip(many).rev() {
+        let outer = all.len() / (few.count * inner);
+        let mut next = vec![0.0; outer * many.count * inner];
+        for (place, value) in all.iter().enumerate() {
+            let (block, function, below) =
+                (place / inner / few.count, place / inner % few.count, place % inner);
+            for (number, part) in among(few, many, function) {
+                next[(block * many.count + number) * inner + below] += part * value;
+            }
         }
-        if axes(small).is_empty() { feature } else { place }
+        all = next;
+        inner *= many.count;
+    }
+    all
+}
+
+/// A function of one axis as a sum of those of another: itself, or, where cells are halved, the five splines that a
+/// spline consists of. (Between other numbers of cells there is no such sum; one near it is a start for Newton's
+/// method.)
+fn among(few: &Axis, many: &Axis, function: usize) -> Vec<(usize, f64)> {
+    if few.family != Family::Splines {
+        return vec![(function, 1.0)];
+    }
+    // Spline i is centred on the end i - 1 of a cell.
+    let ratio = (many.count - 3) as f64 / (few.count - 3) as f64;
+    let distance = |number: usize| (number as f64 - 1.0) - ratio * (function as f64 - 1.0);
+    let part = |number: usize| match (ratio == 2.0, distance(number).abs()) {
+        (true, distance) if distance <= 2.0 => [6.0, 4.0, 1.0][distance as usize] / 8.0,
+        (true, _) => 0.0,
+        (false, distance) => (1.0 - distance / ratio).max(0.0),
+    };
+    (0..many.count).map(|number| (number, part(number))).filter(|(_, part)| *part > 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum of all products times their coefficients at a place.
+    fn value(axes: &[Axis], coefficients: &[f64], place: [f64; 2]) -> f64 {
+        let around = [axes[0].around(place[0], 1), axes[1].around(place[1], 1)];
+        let mut sum = 0.0;
+        for (i, a) in around[0].1.iter().enumerate() {
+            for (j, b) in around[1].1.iter().enumerate() {
+                sum += a * b * coefficients[(around[0].0 + i) * axes[1].count + around[1].0 + j];
+            }
+        }
+        sum
+    }
+
+    /// Rounding of sums of sixteen numbers of the size one.
+    #[test]
+    fn more_splines_hold_the_same_function() {
+        let pair = |first: usize, second: usize| {
+            [Axis { count: first, family: Family::Splines }, Axis { count: second, family: Family::Splines }]
+        };
+        let (few, many) = (pair(6, 8), pair(9, 13));
+        let coefficients: Vec<f64> = (0..48).map(|k| (1.3 * k as f64).sin()).collect();
+        let refined = refined(&few, &many, &coefficients);
+        for place in [[0.0, 0.0], [0.1, 0.93], [0.5, 0.4], [0.77, 1.0], [1.0, 0.21]] {
+            let (coarse, fine) = (value(&few, &coefficients, place), value(&many, &refined, place));
+            assert!((coarse - fine).abs() < 1e-14, "{place:?}: {coarse} {fine}");
+        }
+    }
+
+    #[test]
+    fn more_polynomials_hold_the_same_function() {
+        let pair = |count: usize| [Axis { count, family: Family::Chebyshev }; 2];
+        let coefficients: Vec<f64> = (0..9).map(|k| (1.3 * k as f64).sin()).collect();
+        let refined = refined(&pair(3), &pair(5), &coefficients);
+        for place in [[0.0, 0.0], [0.1, 0.93], [1.0, 0.21]] {
+            let (few, many) = (value(&pair(3), &coefficients, place), value(&pair(5), &refined, place));
+            assert!((few - many).abs() < 1e-14, "{place:?}: {few} {many}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! residual gradient by s is d/dz with z_x, z_xx held fixed (section 3 of the method). The data loss
 //! reaches V through z, as if the solution moved at the place of the change only.
 //!
-//! *Exact*: f is the form of a sum Σ_j c_j φ_j(x) of Chebyshev polynomials. The coefficients c_j are
+//! *Exact*: f is the form of a sum Σ_j c_j φ_j(x) of Chebyshev polynomials or splines. The coefficients c_j are
 //! inputs of the states' networks like scalar unknowns: the residual gradient by each of them makes du/dc_j
 //! the true sensitivity. In place of x may stand a state u: then formulas have f(u(x)), with u held to the
 //! range of f, since polynomials run away beyond it.
@@ -13,7 +13,7 @@
 use super::{coordinate_input, network_spec, unit_interval};
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape, held};
-use crate::problem::{Argument, GradientMode, NET, Names, Problem, UnknownFunction, Variable};
+use crate::problem::{Argument, FunctionBasis, GradientMode, NET, Names, Problem, UnknownFunction, Variable};
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Expr, Graph, Input, Leaf, Scratch, Symbol, Tape};
 use bilo_jet::{BoundNetwork, Fed, Network};
@@ -102,7 +102,7 @@ impl FunctionInputs {
         unknown: &UnknownFunction,
         arguments: &[Symbol],
     ) -> Result<Expr> {
-        let modes = polynomials(&mut names.graph, unknown, arguments);
+        let modes = products(&mut names.graph, unknown, arguments);
         let name = |j: usize| format!("coefficient {j} of {}", unknown.name);
         let coefficients: Vec<Symbol> = (0..modes.len()).map(|j| names.graph.symbol(&name(j))).collect();
         let terms: Vec<Expr> = (modes.iter().zip(&coefficients))
@@ -195,15 +195,15 @@ impl Basis {
     }
 }
 
-/// Products of Chebyshev polynomials of the arguments, scaled to [-1, 1].
-fn polynomials(graph: &mut Graph, unknown: &UnknownFunction, arguments: &[Symbol]) -> Vec<Expr> {
+/// Products of Chebyshev polynomials or of splines of the arguments.
+fn products(graph: &mut Graph, unknown: &UnknownFunction, arguments: &[Symbol]) -> Vec<Expr> {
     let mut products = vec![graph.constant(1.0)];
     for ((Argument { axis, .. }, &symbol), &count) in unknown.of.iter().zip(arguments).zip(&unknown.modes) {
         let unit = unit_interval(graph, symbol, axis.lo, axis.hi);
-        let (two, one) = (graph.constant(2.0), graph.constant(1.0));
-        let doubled = graph.mul(two, unit);
-        let centred = graph.sub(doubled, one);
-        let along = chebyshev(graph, centred, count);
+        let along = match unknown.basis {
+            FunctionBasis::Chebyshev => chebyshev(graph, unit, count),
+            FunctionBasis::Splines => splines(graph, unit, count),
+        };
         products = (products.iter())
             .flat_map(|&product| along.iter().map(move |&mode| (product, mode)))
             .map(|(product, mode)| graph.mul(product, mode))
@@ -212,9 +212,11 @@ fn polynomials(graph: &mut Graph, unknown: &UnknownFunction, arguments: &[Symbol
     products
 }
 
-/// T_0, .., T_{count-1} at x: T_{j+1} = 2 x T_j - T_{j-1}.
-fn chebyshev(graph: &mut Graph, x: Expr, count: usize) -> Vec<Expr> {
+/// T_0, .., T_{count-1} at x = 2 unit - 1: T_{j+1} = 2 x T_j - T_{j-1}.
+fn chebyshev(graph: &mut Graph, unit: Expr, count: usize) -> Vec<Expr> {
     let (one, two) = (graph.constant(1.0), graph.constant(2.0));
+    let doubled = graph.mul(two, unit);
+    let x = graph.sub(doubled, one);
     let doubled = graph.mul(two, x);
     let mut all = vec![one, x];
     while all.len() < count {
@@ -223,6 +225,35 @@ fn chebyshev(graph: &mut Graph, x: Expr, count: usize) -> Vec<Expr> {
     }
     all.truncate(count);
     all
+}
+
+/// Cubic B-splines on `count` - 3 equal cells: (max(2 - |w|, 0)³ - 4 max(1 - |w|, 0)³)/6 with w the distance from
+/// the end of a cell in cells.
+fn splines(graph: &mut Graph, unit: Expr, count: usize) -> Vec<Expr> {
+    let cells = graph.constant((count - 3) as f64);
+    let place = graph.mul(cells, unit);
+    let mut all = vec![];
+    for number in 0..count {
+        let centre = graph.constant(number as f64 - 1.0);
+        let from = graph.sub(place, centre);
+        // Not `abs`: its second derivative would be missing at the centre.
+        let back = graph.neg(from);
+        let distance = graph.max(from, back);
+        let wide = cube_within(graph, 2.0, distance, 1.0 / 6.0);
+        let narrow = cube_within(graph, 1.0, distance, -4.0 / 6.0);
+        all.push(graph.add(wide, narrow));
+    }
+    all
+}
+
+/// factor max(within - distance, 0)³.
+fn cube_within(graph: &mut Graph, within: f64, distance: Expr, factor: f64) -> Expr {
+    let (within, zero, factor) = (graph.constant(within), graph.constant(0.0), graph.constant(factor));
+    let rest = graph.sub(within, distance);
+    let rest = graph.max(rest, zero);
+    let square = graph.mul(rest, rest);
+    let cube = graph.mul(square, rest);
+    graph.mul(factor, cube)
 }
 
 /// Expressions of the function's arguments at the nodes of its grid.
@@ -234,4 +265,38 @@ fn at_nodes(graph: &Graph, unknown: &UnknownFunction, arguments: &[Symbol], mode
     let mut scratch = Scratch::new();
     tape.eval(&inputs, columns[0].len(), &mut scratch);
     (0..modes.len()).map(|j| scratch.output(&tape, j).to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bilo_jet::{Axis, Family};
+
+    /// Values, slopes and second derivatives against the pieces of the same splines; at the ends of cells, where
+    /// distances are zero, too.
+    #[test]
+    fn splines_are_those_of_dictionaries() {
+        let mut graph = Graph::new();
+        let symbol = graph.symbol("x");
+        let x = graph.leaf(symbol);
+        let values = splines(&mut graph, x, 8);
+        let slopes: Vec<Expr> = values.iter().map(|&value| graph.diff(value, symbol)).collect();
+        let bends: Vec<Expr> = slopes.iter().map(|&slope| graph.diff(slope, symbol)).collect();
+        let tape = Tape::compile(&graph, &[values, slopes, bends].concat(), &[Leaf::Symbol(symbol)]).unwrap();
+        let places = [0.0, 0.07, 0.2, 0.33, 0.4, 0.6, 0.95, 1.0];
+        let mut scratch = Scratch::new();
+        tape.eval(&[Input::Column(&places)], places.len(), &mut scratch);
+        let axis = Axis { count: 8, family: Family::Splines };
+        for (place, &x) in places.iter().enumerate() {
+            let (first, pieces) = axis.around(x, 3);
+            for (order, size) in [1.0, 5.0, 25.0].into_iter().enumerate() {
+                for number in 0..8 {
+                    let found = scratch.output(&tape, 8 * order + number)[place];
+                    let here = (first..first + 4).contains(&number);
+                    let exact = if here { pieces[4 * order + number - first] } else { 0.0 };
+                    assert!((found - exact).abs() < 1e-14 * size, "{x} {number} {order}: {found} {exact}");
+                }
+            }
+        }
+    }
 }

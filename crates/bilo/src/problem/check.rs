@@ -2,7 +2,7 @@
 
 use super::classical::{divided, scheme_fault};
 use super::data::{finite, positive_sigma};
-use super::dictionary::DictionaryChoice;
+use super::dictionary::{Basis, DictionaryChoice};
 use super::given::refuse_in_inputs;
 use super::input::{InputValues, refuse_functions};
 use super::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
@@ -263,11 +263,14 @@ impl Check<'_> {
     }
 
     fn dictionary(&self) -> Result<()> {
-        let DictionaryChoice { modes, features, scale, .. } = &self.problem.operator.dictionary;
+        let DictionaryChoice { basis, modes, features, scale, .. } = &self.problem.operator.dictionary;
+        // A spline lives on four cells.
+        let least = if *basis == Basis::Splines { 4 } else { 1 };
         let coordinates = self.problem.coordinates.iter().map(|coordinate| &coordinate.name);
         let names = coordinates.chain(self.problem.inputs.iter().map(|input| &input.name));
         for (name, modes) in names.zip(modes) {
-            modes.map_or(Ok(()), |modes| self.count(&format!("operator.modes.{name}"), modes, 1, 256))?;
+            let least = if self.problem.coordinates.iter().any(|c| c.name == *name) { least } else { 1 };
+            modes.map_or(Ok(()), |modes| self.count(&format!("operator.modes.{name}"), modes, least, 256))?;
         }
         features.map_or(Ok(()), |features| self.count("operator.features", features, 1, 16_384))?;
         self.positive("operator.scale", *scale)

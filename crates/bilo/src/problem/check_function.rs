@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::known::{FIELD, KnownFunction};
-use super::model::{Coordinate, GradientMode, RegulariserKind, UnknownFunction};
+use super::model::{Coordinate, FunctionBasis, GradientMode, RegulariserKind, UnknownFunction};
 use super::random_field::RandomField;
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
@@ -23,8 +23,9 @@ impl Check<'_> {
         let all = function.nodes.iter().fold(1usize, |all, &count| all.saturating_mul(count));
         let message = || format!("there must be at most {MOST_NODES} nodes in all, found {all}");
         self.demand(all <= MOST_NODES, &path("grid"), message)?;
+        let least = if function.basis == FunctionBasis::Splines { 4 } else { 1 };
         for &count in &function.modes {
-            self.count(&path("modes"), count, 1, 64)?;
+            self.count(&path("modes"), count, least, 64)?;
         }
         self.known(function, "guess", &function.guess)?;
         if let Some(truth) = &function.truth {

@@ -1,11 +1,15 @@
-//! Points that are denser towards the ends of the domain, where polynomials need them, and their weights.
+//! Points where a dictionary needs them, denser towards the ends of the domain for polynomials, and their weights.
 
+use super::dictionary::Basis;
 use super::model::{Coordinate, Layout, Points, Problem};
 use crate::diagnostic::Result;
 use bilo_jet::PointSource;
 
 /// Nodes for each polynomial along a coordinate: enough for a stable fit by least squares.
 const NODES_PER_MODE: usize = 2;
+
+/// Gauss's two points of a cell from its middle, in cells.
+const GAUSS: f64 = 0.288_675_134_594_812_9;
 
 /// Weights of points in a mean over them. Equal ones are not stored: a grid of any size takes no memory.
 pub(crate) enum PlaceWeights {
@@ -29,16 +33,22 @@ impl Points {
             let weights = PlaceWeights::Equal(points.len());
             return Ok((points, weights));
         }
-        let axes: Vec<Vec<f64>> = (problem.coordinates.iter().enumerate().zip(modes))
+        let splines = problem.operator.dictionary.basis == Basis::Splines;
+        let axes: Vec<(Vec<f64>, Vec<f64>)> = (problem.coordinates.iter().enumerate().zip(modes))
             .map(|((number, coordinate), &modes)| match self.held(number) {
-                Some(values) => values.clone(),
-                None => coordinate.clustered_axis(NODES_PER_MODE * modes),
+                Some(values) => (values.clone(), widths(values)),
+                None if splines && !coordinate.periodic => coordinate.axis_of_cells(modes - 3),
+                None => {
+                    let axis = coordinate.clustered_axis(NODES_PER_MODE * modes);
+                    let widths = widths(&axis);
+                    (axis, widths)
+                }
             })
             .collect();
-        let points = self.kept(problem, PointSource::grid(axes.clone()))?;
+        let grid = PointSource::grid(axes.iter().map(|(axis, _)| axis.clone()).collect());
+        let points = self.kept(problem, grid)?;
         let mut weights = vec![1.0; points.len()];
-        for (axis, column) in axes.iter().zip(points.columns(0..points.len())) {
-            let widths = widths(axis);
+        for ((axis, widths), column) in axes.iter().zip(points.columns(0..points.len())) {
             for (weight, x) in weights.iter_mut().zip(column) {
                 *weight *= widths[axis.partition_point(|node| *node < x)];
             }
@@ -57,6 +67,14 @@ impl Coordinate {
         }
         let angle = |i: usize| std::f64::consts::PI * i as f64 / (count - 1) as f64;
         (0..count).map(|i| self.at_fraction(0.5 - 0.5 * angle(i).cos())).collect()
+    }
+
+    /// Gauss's points of equal cells, which count alike: splines need no more of them anywhere.
+    fn axis_of_cells(&self, cells: usize) -> (Vec<f64>, Vec<f64>) {
+        let places = (0..cells).flat_map(|cell| [-GAUSS, GAUSS].map(|from| cell as f64 + 0.5 + from));
+        let axis: Vec<f64> = places.map(|place| self.at_fraction(place / cells as f64)).collect();
+        let widths = vec![1.0; axis.len()];
+        (axis, widths)
     }
 }
 

@@ -38,7 +38,7 @@ pub enum OperatorKind {
 pub struct DictionaryChoice {
     /// The features.
     pub basis: Basis,
-    /// Polynomials along each coordinate, then of each extra input; none along a coordinate to take as many
+    /// Polynomials or splines along each coordinate, then of each extra input; none along a coordinate to take as many
     /// as it needs.
     pub modes: Vec<Option<usize>>,
     /// Ridge functions; none to take as many as it needs.
@@ -54,6 +54,8 @@ pub struct DictionaryChoice {
 pub enum Basis {
     /// Products of Chebyshev polynomials, or waves along periodic coordinates.
     Chebyshev,
+    /// Products of cubic splines on equal cells, or waves along periodic coordinates.
+    Splines,
     /// tanh(w·(x - c)) with random slopes and places.
     Tanh,
     /// sin(w·(x - c)) with random slopes and places.
@@ -62,8 +64,17 @@ pub enum Basis {
 
 impl Basis {
     /// All of them by name.
-    pub const ALL: [(&'static str, Basis); 3] =
-        [("chebyshev", Basis::Chebyshev), ("tanh", Basis::Tanh), ("sine", Basis::Sine)];
+    pub const ALL: [(&'static str, Basis); 4] = [
+        ("chebyshev", Basis::Chebyshev),
+        ("splines", Basis::Splines),
+        ("tanh", Basis::Tanh),
+        ("sine", Basis::Sine),
+    ];
+
+    /// Whether it consists of products of functions of one coordinate each.
+    pub fn is_tensor(self) -> bool {
+        matches!(self, Basis::Chebyshev | Basis::Splines)
+    }
 
     /// The name in files.
     pub fn name(self) -> &'static str {
@@ -139,13 +150,14 @@ fn read_choice(reader: &Reader<'_>, names: &[&str], choice: &mut OperatorChoice)
     if let Some(node) = reader.get("enrich") {
         dictionary.enrich = read_formulas(node)?;
     }
-    let polynomials = dictionary.basis == Basis::Chebyshev;
-    let idle = if polynomials { ["features", "scale"].as_slice() } else { ["modes"].as_slice() };
+    let idle =
+        if dictionary.basis.is_tensor() { ["features", "scale"].as_slice() } else { ["modes"].as_slice() };
     match idle.iter().find_map(|key| Some((key, reader.get(key)?))) {
         None => Ok(()),
         Some((key, node)) => {
             let message = format!("`{key}` says nothing about the basis `{}`", dictionary.basis.name());
-            let help = "`modes` belongs to `chebyshev`, `features` and `scale` to `tanh` and `sine`";
+            let help =
+                "`modes` belongs to `chebyshev` and `splines`, `features` and `scale` to `tanh` and `sine`";
             Err(Diagnostic::new(message, node.origin.clone()).help(help).into())
         }
     }

@@ -4,7 +4,7 @@ use super::argument::{Placed, Variables};
 use super::folder::Folder;
 use super::known::KnownSpec;
 use super::model::{
-    Argument, Constant, Formula, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
+    Argument, Constant, Formula, FunctionBasis, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
     UnknownFunction,
 };
 use super::names::{NET, Names};
@@ -30,7 +30,7 @@ const MODES_IN_SPACE: usize = 6;
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "of",
     "range",
     "form",
@@ -38,6 +38,7 @@ const KEYS: [&str; 13] = [
     "truth",
     "threshold",
     "grid",
+    "basis",
     "modes",
     "regularise",
     "network",
@@ -45,6 +46,9 @@ const KEYS: [&str; 13] = [
     "rate",
     "unit",
 ];
+
+const BASES: [(&str, FunctionBasis); 2] =
+    [("chebyshev", FunctionBasis::Chebyshev), ("splines", FunctionBasis::Splines)];
 
 /// Whether a table `[unknown.NAME]` states a function.
 pub(super) fn is_function(entry: &Entry) -> bool {
@@ -90,6 +94,7 @@ pub(super) fn read_function(
         truth: known.read(&reader, "truth")?,
         threshold: reader.number("threshold")?,
         nodes,
+        basis: reader.choice("basis", &BASES)?.unwrap_or(FunctionBasis::Chebyshev),
         modes,
         of,
         regulariser: regularise,
@@ -188,6 +193,7 @@ pub struct FunctionSpec {
     truth: Option<KnownSpec>,
     threshold: Option<f64>,
     nodes: Option<Vec<usize>>,
+    basis: FunctionBasis,
     modes: Option<Vec<usize>>,
     regulariser: Option<Regulariser>,
     scale: f64,
@@ -208,6 +214,7 @@ impl FunctionSpec {
             truth: None,
             threshold: None,
             nodes: None,
+            basis: FunctionBasis::Chebyshev,
             modes: None,
             regulariser: None,
             scale: 1.0,
@@ -241,7 +248,12 @@ impl FunctionSpec {
         Self { nodes: Some(nodes.into()), ..self }
     }
 
-    /// Polynomials along each of its arguments, under the exact gradient.
+    /// What it is a sum of under the exact gradient.
+    pub fn basis(self, basis: FunctionBasis) -> Self {
+        Self { basis, ..self }
+    }
+
+    /// Polynomials or splines along each of its arguments, under the exact gradient.
     pub fn modes(self, modes: impl Into<Vec<usize>>) -> Self {
         Self { modes: Some(modes.into()), ..self }
     }
@@ -287,6 +299,7 @@ impl FunctionSpec {
             truth: self.truth.as_ref().map(|truth| truth.resolve(&path("truth"), &axes)).transpose()?,
             threshold: self.threshold,
             nodes: self.nodes.unwrap_or_else(|| default_nodes(of.len())),
+            basis: self.basis,
             modes: self.modes.unwrap_or_else(|| default_modes(of.len())),
             of,
             name: self.name,

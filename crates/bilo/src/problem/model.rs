@@ -111,8 +111,9 @@ pub struct UnknownFunction {
     pub threshold: Option<f64>,
     /// Nodes along each of its arguments: where a method without a network holds its values.
     pub nodes: Vec<usize>,
-    /// Chebyshev polynomials along each of its arguments: what `net` is made of under
-    /// [`GradientMode::Exact`].
+    /// What `net` is a sum of under [`GradientMode::Exact`] ..
+    pub basis: FunctionBasis,
+    /// .. and how many along each of its arguments.
     pub modes: Vec<usize>,
     /// What is added to the upper-level loss to make it well-posed.
     pub regulariser: Option<Regulariser>,
@@ -124,6 +125,15 @@ pub struct UnknownFunction {
     pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
+}
+
+/// Products of functions of one argument each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionBasis {
+    /// Chebyshev polynomials: for smooth functions.
+    Chebyshev,
+    /// Cubic splines on equal cells: for functions that are rough.
+    Splines,
 }
 
 /// One argument of an unknown function.
