@@ -12,7 +12,7 @@ use crate::identify::{Identifiability, identifiability};
 use crate::operator::LocalOperator;
 use crate::problem::{Data, Names, Problem, Transform, UnknownFunction};
 use crate::seeds::{Purpose, seed_for};
-use crate::twin::Twin;
+use crate::twin::{Twin, definitions};
 use corners::Corners;
 use reach::Reach;
 
@@ -116,7 +116,8 @@ impl Examination {
                 return Ok(());
             }
         };
-        self.section("Classical twin", vec![twin.describe()]);
+        let defined = definitions(&as_written(problem))?;
+        self.section("Classical twin", std::iter::once(twin.describe()).chain(put_in(&defined)).collect());
         // Of functions the data always leave something undetermined: that is what regularisers are for.
         if problem.unknowns.is_empty() {
             return Ok(());
@@ -152,6 +153,15 @@ impl Examination {
         self.warnings.extend(found.warnings.iter().cloned());
         self.section("Identifiability", lines);
     }
+}
+
+/// `p = -A*u_x and q = -A*u_y are put into the other equations`
+fn put_in(defined: &[String]) -> Option<String> {
+    let (last, first) = defined.split_last()?;
+    Some(match first {
+        [] => format!("{last} is put into the other equations"),
+        _ => format!("{} and {last} are put into the other equations", first.join(", ")),
+    })
 }
 
 /// The problem with its unknowns moved as themselves, so that formulas are displayed as written.

@@ -1,8 +1,10 @@
 //! The classical twin: the same problem, read off the same formulas, for a solver that knows nothing
 //! of networks. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
 
+mod defined;
 mod interface;
 mod law;
+mod observe;
 mod of_state;
 mod pinned;
 mod profile;
@@ -11,18 +13,18 @@ mod statement;
 
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::function::Lattice;
-use crate::given;
-use crate::problem::{Equation, Formula, Names, Problem, divided};
-use bilo_expr::{Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
+use crate::problem::{Equation, Names, Problem, divided};
+use bilo_expr::{Function, MultiIndex, Symbol};
 use bilo_jet::PointSource;
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use defined::Standing;
+pub(crate) use defined::definitions;
 use of_state::Content;
 use profile::Profile;
 use slopes::Tangents;
 pub use slopes::WithSlopes;
 use statement::Parts;
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::theta::Theta;
@@ -31,7 +33,10 @@ use crate::theta::Theta;
 pub struct Twin {
     engine: Engine,
     names: Names,
+    /// The states that are solved for.
     states: Vec<Function>,
+    /// Every state of the problem: solved for, or in terms of those.
+    standing: Vec<Standing>,
     /// The grids of the unknown functions.
     lattices: Vec<Lattice>,
     /// The scalars of the equations: the variables eta, then the values of functions of states at their
@@ -65,13 +70,6 @@ pub struct TwinSolution<'a> {
     profiles: Vec<Profile>,
     /// Its derivatives by each eta, once they have been asked for.
     tangents: OnceLock<std::result::Result<Tangents, TwinError>>,
-}
-
-/// A formula evaluated at points, its tape ready to be run backwards.
-struct Evaluated {
-    leaves: Vec<Leaf>,
-    tape: Tape,
-    scratch: Scratch<f64>,
 }
 
 enum Solved<'a> {
@@ -162,6 +160,7 @@ impl Twin {
             given: parts.given,
             names: parts.names,
             states: parts.states,
+            standing: parts.standing,
             axes,
             resolution: Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps },
             stated: None,
@@ -251,7 +250,7 @@ impl Twin {
         godunov.initial_nodes(self.resolution.cells[0])
     }
 
-    /// The number of a state that is a function of the statement's graph, if it is one.
+    /// The number, among those solved for, of a state that is a function of the statement's graph.
     fn state(&self, function: Function) -> Option<usize> {
         self.states.iter().position(|f| *f == function)
     }
@@ -292,126 +291,4 @@ impl TwinSolution<'_> {
             Solved::Godunov(run) => Work { steps: run.evolution.steps, ..Work::default() },
         }
     }
-
-    /// A state at points given by one column per coordinate.
-    pub fn state(&self, state: usize, columns: &[Vec<f64>]) -> Vec<f64> {
-        match &self.solved {
-            Solved::Central(solution) => {
-                self.derivative(solution, state, &MultiIndex::zero(columns.len()), columns)
-            }
-            Solved::Godunov(run) => {
-                let points: Vec<(f64, f64)> = self.twin.axes.plane(columns).collect();
-                run.evolution.sample(&points)
-            }
-        }
-    }
-
-    fn derivative(
-        &self,
-        solution: &Solution,
-        state: usize,
-        index: &MultiIndex,
-        columns: &[Vec<f64>],
-    ) -> Vec<f64> {
-        let (orders, points) = self.twin.axes.along(index, columns);
-        solution.sample(state, &orders, &points)
-    }
-
-    /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's
-    /// scheme are an error: it may jump.
-    pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
-        self.observe_with(formula, columns, &[])
-    }
-
-    /// The same with further names, whose values at the points are given.
-    pub(crate) fn observe_with(
-        &self,
-        formula: &Formula,
-        columns: &[Vec<f64>],
-        more: &[(&str, &[f64])],
-    ) -> Result<Vec<f64>> {
-        let Evaluated { tape, scratch, .. } = self.evaluate_with(formula, columns, more)?;
-        Ok(scratch.output(&tape, 0).to_vec())
-    }
-
-    fn evaluate(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Evaluated> {
-        self.evaluate_with(formula, columns, &[])
-    }
-
-    fn evaluate_with(
-        &self,
-        formula: &Formula,
-        columns: &[Vec<f64>],
-        more: &[(&str, &[f64])],
-    ) -> Result<Evaluated> {
-        let mut names = self.twin.names.clone();
-        let mut given = BTreeMap::new();
-        for &(name, values) in more {
-            let symbol = names.graph.symbol(name);
-            let leaf = names.graph.leaf(symbol);
-            names.scope.bind(name, leaf);
-            given.insert(symbol, values);
-        }
-        let value = names.lower(formula)?;
-        given::leaves(&mut names, &[value], &formula.origin)?;
-        let leaves = names.graph.leaves(&[value]);
-        let mut inputs = vec![];
-        for leaf in &leaves {
-            if let Some(field) = given::sample(&names, leaf, columns) {
-                inputs.push(field);
-                continue;
-            }
-            inputs.push(match leaf {
-                Leaf::Symbol(symbol) if given.contains_key(symbol) => given[symbol].to_vec(),
-                Leaf::Symbol(symbol) => self.symbol(*symbol, columns),
-                Leaf::Derivative(_, index) if names.is_by_input(index) => return Err(no_partials(formula)),
-                Leaf::Derivative(function, index) => match (self.twin.state(*function), &self.solved) {
-                    (Some(state), Solved::Central(solution)) => {
-                        self.derivative(solution, state, index, columns)
-                    }
-                    (Some(state), Solved::Godunov(_)) if index.order() == 0 => self.state(state, columns),
-                    (Some(_), Solved::Godunov(_)) => return Err(no_derivatives(formula)),
-                    (None, _) if index.order() == 0 => {
-                        let unknown = self.twin.unknown_function(*function);
-                        let lattice = &self.twin.lattices[unknown];
-                        self.profiles[unknown].sample(lattice, &lattice.select(columns))
-                    }
-                    (None, _) => return Err(no_slopes(formula)),
-                },
-            });
-        }
-        let tape = Tape::compile(&names.graph, &[value], &leaves).expect("all leaves are given");
-        let inputs: Vec<_> = inputs.iter().map(|column| Input::Column(column)).collect();
-        let mut scratch = Scratch::new();
-        tape.eval(&inputs, columns[0].len(), &mut scratch);
-        Ok(Evaluated { leaves, tape, scratch })
-    }
-
-    fn symbol(&self, symbol: Symbol, columns: &[Vec<f64>]) -> Vec<f64> {
-        let names = &self.twin.names;
-        if let Some(coordinate) = names.coordinates.iter().position(|&s| s == symbol) {
-            return columns[coordinate].clone();
-        }
-        let unknown = self.twin.parameters.iter().position(|&s| s == symbol);
-        vec![self.parameters[unknown.expect("a coordinate or an unknown")]; columns[0].len()]
-    }
-}
-
-fn no_derivatives(formula: &Formula) -> Error {
-    let message = "a solution by Godunov's scheme may jump, so its derivatives cannot be observed";
-    Diagnostic::new(message, formula.origin.clone())
-        .help("observe values of the state, or choose `scheme = \"central\"` in [classical]")
-        .into()
-}
-
-fn no_partials(formula: &Formula) -> Error {
-    let message = "the classical solver knows states as functions of the coordinates, not of extra inputs";
-    Diagnostic::new(message, formula.origin.clone())
-        .help("observe states and their derivatives by coordinates")
-        .into()
-}
-
-fn no_slopes(formula: &Formula) -> Error {
-    let message = "an unknown function has kinks on its grid, so its derivatives cannot be observed";
-    Diagnostic::new(message, formula.origin.clone()).help("observe the function itself, or a state").into()
 }

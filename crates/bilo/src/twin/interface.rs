@@ -119,11 +119,11 @@ impl<'a> Parts<'a> {
         if self.names.inputs.is_empty() {
             return self.states.clone();
         }
+        let solved = self.solved_states();
         let graph = &mut self.names.graph;
         let coordinates: Vec<Expr> =
             self.names.coordinates.iter().map(|&symbol| graph.leaf(symbol)).collect();
-        let names = self.problem.states.iter().map(|state| &state.name);
-        names.map(|name| graph.function(name, coordinates.clone())).collect()
+        solved.iter().map(|state| graph.function(&state.name, coordinates.clone())).collect()
     }
 
     /// An expression, without derivatives by inputs, of these states.
@@ -159,7 +159,7 @@ impl<'a> Parts<'a> {
             let message = "the classical solver takes jumps of slopes in equations of second order only";
             return Err(unsupported(message, Some(equation)));
         }
-        let names = self.problem.states.iter().map(|state| format!("jump of {}", state.name));
+        let names = self.solved_states().into_iter().map(|state| format!("jump of {}", state.name));
         let jumps: Vec<Function> = names.map(|name| self.names.graph.function(&name, vec![])).collect();
         let residuals = conditions.iter().map(|condition| self.in_jumps(condition, states, &jumps));
         let residuals = residuals.collect::<Result<_>>()?;

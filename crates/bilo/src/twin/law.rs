@@ -45,10 +45,11 @@ fn flux(parts: &mut Parts<'_>, candidate: &Candidate) -> Result<Option<Flux>> {
     }
 }
 
-/// One equation for one state of one space coordinate and time.
+/// One equation for one state of one space coordinate and time, if nothing needs the slopes of a solution
+/// that may jump.
 fn candidate<'a>(parts: &Parts<'a>) -> Option<(&'a Equation, Candidate)> {
     match (&parts.interior[..], &parts.states[..], &parts.axes.space[..], parts.axes.time) {
-        (&[(equation, residual)], &[state], &[space], Some(time)) => {
+        (&[(equation, residual)], &[state], &[space], Some(time)) if !parts.has_slopes_for_states() => {
             let [space, time] = [space, time].map(|coordinate| parts.names.coordinates[coordinate]);
             Some((equation, Candidate { residual, state, space, time }))
         }

@@ -13,6 +13,8 @@ pub(super) enum Content {
     Nodal,
     /// As they are stated: the truth, else the guess. What is no formula is taken at the nodes.
     Stated,
+    /// Known by their names alone: for equations that are to be read, not solved.
+    Named,
 }
 
 /// Binds each function of a state, once the states are bound. Returns the parameters of all unknown
@@ -20,7 +22,7 @@ pub(super) enum Content {
 pub(super) fn bind(problem: &Problem, names: &mut Names, content: Content) -> Result<Vec<Vec<Symbol>>> {
     let mut all = vec![vec![]; problem.functions.len()];
     for (unknown, parameters) in problem.functions.iter().zip(&mut all) {
-        if unknown.state().is_none() {
+        if unknown.state().is_none() || content == Content::Named {
             continue;
         }
         let arguments = names.arguments(unknown);
@@ -32,7 +34,7 @@ pub(super) fn bind(problem: &Problem, names: &mut Names, content: Content) -> Re
                 let values: Vec<Expr> = values.iter().map(|&value| names.graph.constant(value)).collect();
                 between_nodes(names, unknown, arguments[0], &values)
             }
-            (Content::Nodal, _) => {
+            _ => {
                 let name = |node| format!("{} at node {node}", unknown.name);
                 *parameters = (0..unknown.nodes[0]).map(|node| names.graph.symbol(&name(node))).collect();
                 let values: Vec<Expr> = parameters.iter().map(|&symbol| names.graph.leaf(symbol)).collect();

@@ -24,10 +24,15 @@ impl PinnedForm {
         let net = names.bind_opaque(NET);
         let form = names.lower(&state.form)?;
         let net = names.value_leaf(net);
+        Ok(Self::of(names, form, net))
+    }
+
+    /// An expression with another leaf in the network's part.
+    pub(super) fn of(names: &mut Names, form: Expr, net: Leaf) -> Self {
         let slope = names.graph.partial(form, &net);
         let zero = names.graph.constant(0.0);
         let bare = names.graph.substitute(form, &BTreeMap::from([(net.clone(), zero)]));
-        Ok(Self { bare, slope, net })
+        Self { bare, slope, net }
     }
 
     /// Whether an expression is zero, up to rounding, wherever the coordinate has this value: tried at

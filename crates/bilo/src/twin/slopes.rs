@@ -1,8 +1,9 @@
 //! Derivatives of observed values by the unknowns' variables eta: by the tangents of the classical
 //! solution, one linear solve per unknown and time step, and by its adjoint, one for all unknowns.
 
+use super::observe::Evaluated;
 use super::profile::Profile;
-use super::{Engine, Evaluated, Solved, TwinError, TwinSolution};
+use super::{Engine, Solved, TwinError, TwinSolution};
 use crate::diagnostic::Result;
 use crate::problem::Formula;
 use crate::theta::Theta;
@@ -31,7 +32,7 @@ impl TwinSolution<'_> {
     pub fn observe_with_slopes(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<WithSlopes> {
         let tangents = self.tangents()?;
         let mut evaluated = self.evaluate(formula, columns)?;
-        let values = evaluated.scratch.output(&evaluated.tape, 0).to_vec();
+        let values = evaluated.values();
         let mut slopes = vec![vec![0.0; values.len()]; self.twin.names.eta.len()];
         for (leaf, by_leaf) in evaluated.pull_back(Input::Uniform(1.0)) {
             for (j, slope) in slopes.iter_mut().enumerate() {

@@ -1,5 +1,6 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
+use super::defined::Standing;
 use super::interface::JumpCondition;
 use super::of_state::{self, Content};
 use super::pinned::{PinnedForm, Room};
@@ -17,8 +18,13 @@ pub(super) struct Parts<'a> {
     pub(super) axes: &'a Axes,
     /// The names that all formulas are written in.
     pub(super) names: Names,
-    /// The states as functions of the graph: of the coordinates and of the departures of inputs.
+    /// The states that are solved for as functions of the graph: of the coordinates and of the departures of
+    /// inputs.
     pub(super) states: Vec<Function>,
+    /// Every state of the problem: solved for, or in terms of those.
+    pub(super) standing: Vec<Standing>,
+    /// The equations without those that define states.
+    pub(super) equations: Vec<&'a Equation>,
     /// The given fields of the equations, by number: coefficients too, after the unknown functions.
     pub(super) given: Vec<usize>,
     /// The parameters of each unknown function: the values at its nodes if it is one of a state.
@@ -41,17 +47,21 @@ impl<'a> Parts<'a> {
             axes,
             names,
             states,
+            standing: vec![],
+            equations: problem.equations.iter().collect(),
             given: vec![],
             nodal,
             boundary: vec![],
-            initial: vec![None; problem.states.len()],
+            initial: vec![],
             interior: vec![],
             jumps: vec![],
         };
-        for state in 0..problem.states.len() {
-            parts.read_form(state)?;
+        parts.define_states()?;
+        parts.initial = vec![None; parts.states.len()];
+        for (number, state) in parts.solved_states().into_iter().enumerate() {
+            parts.read_form(number, state)?;
         }
-        for equation in &problem.equations {
+        for equation in parts.equations.clone() {
             parts.read_equation(equation)?;
         }
         parts.given = given::in_pde(problem, &mut parts.names)?;
@@ -75,15 +85,22 @@ impl<'a> Parts<'a> {
         unknown.chain(self.given.iter().map(|&number| self.names.given[number].function)).collect()
     }
 
+    /// The states that are solved for, as they are stated.
+    pub(super) fn solved_states(&self) -> Vec<&'a State> {
+        let states = self.problem.states.iter().zip(&self.standing);
+        let solved = states.filter(|(_, standing)| matches!(standing, Standing::Solved(_)));
+        solved.map(|(state, _)| state).collect()
+    }
+
     pub(super) fn coordinate(&self, number: usize) -> &'a Coordinate {
         &self.problem.coordinates[number]
     }
 
     /// Where the network's factor in the form vanishes, the form is a boundary or initial value.
-    fn read_form(&mut self, state: usize) -> Result<()> {
-        let pinned = PinnedForm::new(&mut self.names, &self.problem.states[state])?;
+    fn read_form(&mut self, state: usize, stated: &State) -> Result<()> {
+        let pinned = PinnedForm::new(&mut self.names, stated)?;
         if pinned.changes_sign(self.room()) {
-            return Err(held_inside(&self.problem.states[state]));
+            return Err(held_inside(stated));
         }
         for (axis, &space) in self.axes.space.iter().enumerate() {
             let Coordinate { lo, hi, periodic, .. } = *self.coordinate(space);
@@ -105,7 +122,7 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    fn room(&self) -> Room<'_> {
+    pub(super) fn room(&self) -> Room<'_> {
         Room { problem: self.problem, names: &self.names }
     }
 
@@ -125,12 +142,9 @@ impl<'a> Parts<'a> {
 
     /// Of the derivatives of a state along a coordinate.
     pub(super) fn highest_order(&mut self, state: usize, coordinate: usize) -> usize {
-        let residuals: Vec<Expr> = self
-            .problem
-            .equations
-            .iter()
-            .filter_map(|equation| self.names.lower(&equation.residual).ok())
-            .collect();
+        let equations = self.equations.iter();
+        let residuals: Vec<Expr> =
+            equations.filter_map(|equation| self.names.lower(&equation.residual).ok()).collect();
         let leaves = self.names.graph.leaves(&residuals);
         let order = |leaf: &Leaf| match leaf {
             Leaf::Derivative(f, index) if *f == self.states[state] => {
@@ -216,6 +230,11 @@ impl<'a> Parts<'a> {
         }
         let zero = graph.constant(0.0);
         let rest = graph.substitute(residual, &BTreeMap::from([(leaf, zero)]));
+        // Without a double sign, for those who read it.
+        if let Some(slope) = graph.as_constant(slope).filter(|slope| *slope < 0.0) {
+            let positive = graph.constant(-slope);
+            return Some(graph.div(rest, positive));
+        }
         let quotient = graph.div(rest, slope);
         Some(graph.neg(quotient))
     }
@@ -228,7 +247,7 @@ impl<'a> Parts<'a> {
 
     /// The value of every state at the start.
     pub(super) fn initial_values(&self) -> Result<Vec<Expr>> {
-        let states = self.problem.states.iter().zip(&self.initial);
+        let states = self.solved_states().into_iter().zip(&self.initial);
         states.map(|(state, value)| value.ok_or_else(|| missing_initial(state))).collect()
     }
 
@@ -264,7 +283,9 @@ impl<'a> Parts<'a> {
     fn interior_by_state(&self) -> Result<Vec<Expr>> {
         let count = self.states.len();
         if self.interior.len() != count {
-            let message = format!("{} equations inside the domain for {count} states", self.interior.len());
+            let all = self.problem.states.len();
+            let found = self.interior.len() + all - count;
+            let message = format!("{found} equations inside the domain for {all} states");
             return Err(unsupported(&message, self.interior.last().map(|(equation, _)| *equation)));
         }
         let score = |equation: usize, state: usize| {
