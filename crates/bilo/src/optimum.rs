@@ -30,6 +30,10 @@ const GRADIENT: f64 = 1e-9;
 /// Damping at the start, relative to columns of unit length.
 const DAMPING: f64 = 1e-4;
 
+/// With functions unknown there are directions that the data hardly see, and the search creeps along them. It has
+/// converged when so many iterations lowered the loss by no more than this part of it.
+const CREEPING: (usize, f64) = (10, 0.02);
+
 /// Where an iteration stands.
 pub struct Iterate<'a> {
     /// Its number, from 1.
@@ -88,10 +92,12 @@ pub fn minimise<L: Landscape>(
     watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
 ) -> Result<Optimum<L::Visit>> {
     let mut search = Search::new(landscape, start)?;
+    let mut losses = vec![];
     for step in 1..=MAX_ITERATIONS {
         let (eta, terms) = (search.visit.eta().to_vec(), search.visit.judged().terms.clone());
         let lower = search.visit.lower_losses().to_vec();
-        let converged = search.iterate()?;
+        losses.push(search.visit.judged().loss);
+        let converged = search.iterate()? || search.creeps(&losses);
         let stop = watch(&Iterate { step, eta: &eta, terms: &terms, lower: &lower });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
             return Ok(search.ended(stop, step));
@@ -119,6 +125,13 @@ impl<'l, L: Landscape> Search<'l, L> {
 
     fn ended(self, stop: Stop, steps: usize) -> Optimum<L::Visit> {
         Optimum { visit: self.visit, stop, steps }
+    }
+
+    /// Whether functions are unknown and the last iterations gained little.
+    fn creeps(&self, losses: &[f64]) -> bool {
+        let functions = self.visit.eta().len() > self.landscape.unknowns().len();
+        let Some(before) = losses.len().checked_sub(CREEPING.0) else { return false };
+        functions && losses[before] - self.visit.judged().loss <= CREEPING.1 * losses[before].abs()
     }
 
     /// One accepted step; true if there is nothing left to gain.

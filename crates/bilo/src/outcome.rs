@@ -122,8 +122,8 @@ pub struct StateOutcome {
     /// Its name.
     pub name: String,
     /// ||u_NN - u_classical|| / ||u_classical|| with the classical solution at the estimate; none
-    /// if the classical solver failed (see [`Outcome::classical_failure`]) or if there is no network
-    /// to compare with it.
+    /// if the classical solver failed (see [`Outcome::classical_failure`]), if it put the state in terms of
+    /// others, or if there is no network to compare with it.
     pub relative_l2_vs_classical: Option<f64>,
     /// The same at the end of the time alone, if there is a time.
     pub relative_l2_at_end: Option<f64>,

@@ -40,10 +40,13 @@ pub fn verify(
 ) -> Result<Verdict> {
     let grid = report_grid(problem)?;
     let mut arrays = network_fields(problem, operator, device, point, &grid)?;
+    let solved = |number: usize| classical.as_ref().is_ok_and(|solution| solution.solves_for(number));
+    let solved: Vec<bool> = (0..problem.states.len()).map(solved).collect();
     let classical = classical.map(|solution| states_on_grid(problem, solution, &grid));
     let mut states = vec![];
     for (number, state) in problem.states.iter().enumerate() {
-        let pair = classical.as_ref().ok().map(|states| (&arrays[number].values, &states[number].values));
+        let pair = classical.as_ref().ok().filter(|_| solved[number]);
+        let pair = pair.map(|states| (&arrays[number].values, &states[number].values));
         let at_end = |values: &[f64]| at_end_of_time(problem, values);
         states.push(StateOutcome {
             name: state.name.clone(),

@@ -173,7 +173,7 @@ fn train(device: &mut dyn Device, set: &[&str], stop_after: usize) -> (Point, No
     let lower = Lower::new(&problem, &mut operator, device, 1).expect("a valid problem");
     let upper = Upper::new(&problem, &mut operator, device, vec![data.clone()]).expect("a valid problem");
     let fit = Fit::new(&problem, &mut operator, device).expect("a valid problem");
-    let fit = fit.with_start(&problem, &mut operator, device, vec![data]).expect("a valid problem");
+    let fit = fit.with_start(&problem, &mut operator, device, vec![(0, data)]).expect("a valid problem");
     let mut point = Point::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
     let loss_names = [lower.names(), upper.names(), fit.names()].concat();
     let mut notes = Notes { steps: vec![], stop_after };

@@ -32,15 +32,16 @@ impl Fit {
         Ok(fit)
     }
 
-    /// Loads the values of u_0 of every state into the device.
+    /// Loads the values of u_0 of states, by number, into the device.
     pub fn with_start(
         mut self,
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
-        start: Vec<Table>,
+        start: Vec<(usize, Table)>,
     ) -> Result<Self> {
-        for (number, (state, table)) in problem.states.iter().zip(start).enumerate() {
+        for (number, table) in start {
+            let state = &problem.states[number];
             let density = gaussian_density(operator, operator.states[number]);
             let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
             let sum = Sum { density, operator: with_data, over_functions: false, origin };

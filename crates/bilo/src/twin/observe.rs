@@ -35,6 +35,12 @@ impl TwinSolution<'_> {
         }
     }
 
+    /// Whether a state is solved for. One that an equation defines comes from differences of others, which are far
+    /// off where coefficients jump.
+    pub fn solves_for(&self, state: usize) -> bool {
+        matches!(self.twin.standing[state], Standing::Solved(_))
+    }
+
     /// A state that is solved for.
     fn solved_state(&self, state: usize, columns: &[Vec<f64>]) -> Vec<f64> {
         match &self.solved {

@@ -97,7 +97,8 @@ fn load_start(
     let columns = start_points(problem, seed)?;
     let table =
         |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
-    let tables: Vec<Table> = (0..problem.states.len()).map(table).collect();
+    let solved = (0..problem.states.len()).filter(|&state| solution.solves_for(state));
+    let tables = solved.map(|state| (state, table(state))).collect();
     fit.with_start(problem, operator, device, tables)
 }
 
