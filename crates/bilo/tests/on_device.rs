@@ -7,8 +7,8 @@ use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
 use bilo::train::{Ended, Point, Trainer};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Kernel, Linearisation, PointSource,
-    Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, cpu,
+    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Kernel, Linearisation,
+    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
