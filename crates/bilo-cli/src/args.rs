@@ -27,6 +27,8 @@ enum Command {
     Check(ProblemArgs),
     /// Solve the PDE alone, at stated values of the unknowns
     Solve(SolveArgs),
+    /// Run a problem many times, with other seeds, methods and settings, and compare
+    Study(StudyArgs),
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
@@ -92,6 +94,30 @@ struct SolveArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct StudyArgs {
+    /// A study file: which problems, methods, recipes, settings and seeds
+    file: PathBuf,
+    /// Where the results go [default: runs/NAME]; runs that are there are not repeated
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are cores for; 4 on a GPU]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Threads of each run
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+    /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Hardware::from_str)]
+    device: Hardware,
+    /// Print the summary as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct NewArgs {
     /// Name of the new problem
     name: String,
@@ -108,6 +134,7 @@ pub(crate) enum Task {
     Run(RunTask),
     Check { statement: Statement, overrides: Overrides },
     Solve(SolveTask),
+    Study(StudyTask),
     List,
     New(NewTask),
 }
@@ -134,6 +161,17 @@ pub(crate) struct SolveTask {
     pub(crate) json: bool,
 }
 
+pub(crate) struct StudyTask {
+    pub(crate) file: PathBuf,
+    /// None for the default folder, which needs the name that the study gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) threads: usize,
+    pub(crate) hardware: Hardware,
+    pub(crate) json: bool,
+    pub(crate) progress: bool,
+}
+
 pub(crate) struct NewTask {
     pub(crate) name: String,
     pub(crate) from: Option<&'static Shipped>,
@@ -150,6 +188,7 @@ impl Args {
                 Ok(Task::Check { statement, overrides })
             }
             Command::Solve(args) => args.resolve().map(Task::Solve),
+            Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
         }
@@ -183,6 +222,20 @@ impl SolveArgs {
         let (statement, overrides) = self.problem.resolve()?;
         let (at, grid) = (self.at.join(","), self.grid.join(","));
         Ok(SolveTask { statement, overrides, at, grid, out: self.out, json: self.json })
+    }
+}
+
+impl StudyArgs {
+    fn resolve(self) -> StudyTask {
+        StudyTask {
+            file: self.file,
+            out: self.out,
+            jobs: self.jobs.map(NonZeroUsize::get),
+            threads: self.threads.get(),
+            hardware: self.device,
+            progress: !self.json && !self.quiet,
+            json: self.json,
+        }
     }
 }
 

@@ -32,6 +32,11 @@ impl Failure {
         move |error| Failure::new(format!("cannot {verb} `{}`: {error}", path.display()))
     }
 
+    /// What is wrong, in one line.
+    pub(crate) fn headline(&self) -> String {
+        self.0.message.clone()
+    }
+
     /// In rustc's style.
     pub(crate) fn render(&self, colour: bool) -> String {
         self.0.render(colour)

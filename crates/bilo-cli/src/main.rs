@@ -20,6 +20,7 @@ mod run;
 mod settings;
 mod solve;
 mod statement;
+mod study;
 
 use args::{Args, Task};
 use clap::Parser;
@@ -41,6 +42,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Run(task) => run::run(&task),
         Task::Check { statement, overrides } => check::check(&statement, &overrides),
         Task::Solve(task) => solve::solve(&task),
+        Task::Study(task) => study::study(&task),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
     }

@@ -54,6 +54,14 @@ impl Rerun {
         Ok(Rerun { text: remarked(&document.to_string(), overrides, problem, job), files })
     }
 
+    /// Whether a folder holds the same problem and the same data.
+    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+        let same =
+            |name: &Path, content: &[u8]| fs::read(folder.join(name)).is_ok_and(|there| there == content);
+        same(Path::new(PROBLEM), self.text.as_bytes())
+            && self.files.iter().all(|(name, content)| same(name, content))
+    }
+
     /// Writes the problem file and its data.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
         for (name, content) in &self.files {

@@ -8,8 +8,10 @@ use crate::output;
 use crate::progress::Progress;
 use crate::report::{History, drawing, json, memory, npz, table};
 use crate::rerun::Rerun;
+use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::outcome::{Outcome, Stop};
+use bilo::problem::Problem;
 use std::fs;
 use std::path::Path;
 
@@ -19,27 +21,49 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let default = || folder::default_folder(&problem.name, &task.job);
     let mut folder = RunFolder::new(task.out.clone().unwrap_or_else(default), rerun)?;
 
-    let mut history = History::new(&mut folder);
     let mut interrupt = Interrupt::on_ctrl_c()?;
     let mut progress = Progress::new(task.progress, interrupt.clone());
-    let mut reached = Reached(Phase::Pretrain);
-    let mut observers = All([&mut history, &mut progress, &mut interrupt, &mut reached]);
-    let outcome = bilo::run(&problem, &task.job, &mut observers)?;
+    let conducted = conduct(&problem, &task.job, &mut folder, &mut All([&mut progress, &mut interrupt]))?;
     drop(progress);
+    let Conducted { outcome, json, reached, peak_memory, saved } = conducted;
+    // What was found is told even where it could not be kept.
+    let table = || table::render(&outcome, reached, peak_memory, folder.path());
+    output::say(&if task.json { json } else { table() })?;
+    saved?;
+    verdict(&outcome.stop, reached)
+}
 
+/// A run that has ended.
+pub(crate) struct Conducted {
+    pub(crate) outcome: Outcome,
+    /// The outcome as it is written.
+    pub(crate) json: String,
+    /// The phase that it came to.
+    pub(crate) reached: Phase,
+    peak_memory: Option<u64>,
+    /// Whether its files could be written.
+    pub(crate) saved: Result<(), Failure>,
+}
+
+/// Runs a problem and fills its folder.
+pub(crate) fn conduct(
+    problem: &Problem,
+    job: &Job,
+    folder: &mut RunFolder,
+    observer: &mut dyn Observer,
+) -> Result<Conducted, Failure> {
+    let mut history = History::new(folder);
+    let mut reached = Reached(Phase::Pretrain);
+    let outcome = bilo::run(problem, job, &mut All([&mut history, &mut reached, observer]))?;
     let recorded = history.finish();
     let peak_memory = memory::peak_bytes();
     let json = json::render(&outcome, peak_memory);
     let saved = folder.open().and_then(|out| save(&json, &outcome, out));
-    // What was found is told even where it could not be kept.
-    let table = || table::render(&outcome, reached.0, peak_memory, folder.path());
-    output::say(&if task.json { json } else { table() })?;
-    recorded.and(saved)?;
-    verdict(&outcome.stop, reached.0)
+    Ok(Conducted { json, reached: reached.0, peak_memory, saved: recorded.and(saved), outcome })
 }
 
 /// Several observers as one, which wants to stop as soon as one of them does.
-struct All<'a, const N: usize>([&'a mut dyn Observer; N]);
+pub(crate) struct All<'a, const N: usize>(pub(crate) [&'a mut dyn Observer; N]);
 
 impl<const N: usize> Observer for All<'_, N> {
     fn event(&mut self, event: &Event<'_>) -> Control {

@@ -1,8 +1,6 @@
 //! The settings in force in a run, defaults included, in the letters of a problem file.
 
-use bilo::problem::{
-    Basis, Classical, DictionaryChoice, Levels, NetworkChoice, OperatorChoice, Problem, Training,
-};
+use bilo::problem::{Classical, DictionaryChoice, Levels, NetworkChoice, OperatorChoice, Problem, Training};
 use std::fmt::{Debug, Write};
 
 /// `[operator]`, `[network]`, `[train]` and `[classical]` with every key.
@@ -33,7 +31,7 @@ fn operator(problem: &Problem) -> String {
     let OperatorChoice { kind, dictionary } = &problem.operator;
     let DictionaryChoice { basis, modes, features, scale, enrich } = dictionary;
     let mut text = format!("[operator]\nkind = {}\nbasis = {}\n", word(kind), word(basis));
-    if *basis == Basis::Chebyshev {
+    if basis.is_tensor() {
         let names = problem.coordinates.iter().map(|c| &c.name).chain(problem.inputs.iter().map(|i| &i.name));
         let stated = names.zip(modes).filter_map(|(name, modes)| Some(format!("{name} = {}", (*modes)?)));
         let _ = writeln!(text, "modes = {{ {} }}", stated.collect::<Vec<_>>().join(", "));

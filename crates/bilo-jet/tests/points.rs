@@ -157,7 +157,7 @@ impl Subject {
         let density = device.load_density(self.density.clone(), points.clone(), weights);
         let (value, slope) = device.density(density, &self.weights, &[0.5], Some(&mut gradient));
         let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5], &[]);
-        let linear = device.linearise(residual, &self.weights, &[0.5], true);
+        let linear = device.linearise(residual, &self.weights, &[0.5], Jacobian::Weights);
         let linear = [linear.residuals, linear.by_unknown, linear.by_weight].concat().concat();
         device.pullback(residual, &self.weights, &[0.5], &[vec![0.1; points.len()]], &mut gradient);
         // The products of all rows with each other would be too many.

@@ -1,0 +1,142 @@
+//! `bilo study`: many runs, several at a time, and one table of them.
+//!
+//! Every run has a folder of its own, as `bilo run` makes it. A run whose folder holds its outcome is never repeated:
+//! an interrupted study goes on where it was.
+
+mod plan;
+mod summary;
+
+use crate::args::StudyTask;
+use crate::failure::Failure;
+use crate::folder::{OUTCOME, RunFolder};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::rerun::Rerun;
+use crate::run::{All, conduct};
+use bilo::observer::Observer;
+use bilo::{Hardware, Job};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use plan::{Case, Plan};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use summary::{Ended, Summary};
+
+/// Runs at a time on a GPU, unless stated: small kernels of one fill the gaps of another.
+const ON_A_GPU: usize = 4;
+
+const STYLE: &str = "{bar:24} {pos}/{len} runs {eta} left  {wide_msg}";
+
+pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
+    let plan = Plan::read(&task.file)?;
+    let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(&plan.name));
+    // What is wrong with a case is said before hours of runs.
+    for case in &plan.cases {
+        case.statement.problem(&case.overrides)?;
+    }
+    let interrupt = Interrupt::on_ctrl_c()?;
+    let ended = perform(task, &plan, &out, &interrupt)?;
+    let summary = Summary::new(&plan, &ended);
+    let files = [("runs.csv", summary.csv(&plan, &ended)), ("study.json", summary.json(&plan))];
+    fs::create_dir_all(&out).map_err(Failure::file("create the folder", &out))?;
+    for (name, text) in &files {
+        let file = out.join(name);
+        fs::write(&file, text).map_err(Failure::file("write", &file))?;
+    }
+    let closing = format!("\nFiles in {}: runs.csv, study.json, and a folder for each run\n", out.display());
+    output::say(&if task.json { summary.json(&plan) } else { summary.table() + &closing })?;
+    if interrupt.pressed() {
+        return Err(
+            Failure::new("interrupted").help("the same command goes on with the runs that are missing")
+        );
+    }
+    Ok(())
+}
+
+/// All runs, several at a time; those that are there already are read.
+fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> Result<Vec<Ended>, Failure> {
+    let count = plan.cases.len() * plan.seeds.len();
+    let target = if task.progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template(STYLE).expect("the template is well formed");
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target).with_style(style);
+    let (next, ended) = (AtomicUsize::new(0), Mutex::new(vec![None; count]));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            if number >= count {
+                return;
+            }
+            let (case, seed) =
+                (&plan.cases[number / plan.seeds.len()], plan.seeds[number % plan.seeds.len()]);
+            let found = one(task, case, seed, out, interrupt.clone());
+            bar.set_message(folder_name(case, seed));
+            bar.inc(1);
+            ended.lock().expect("no run panics")[number] = Some(found);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers(task).min(count) {
+            scope.spawn(work);
+        }
+    });
+    bar.finish_and_clear();
+    let ended = ended.into_inner().expect("no run panics");
+    Ok(ended.into_iter().map(|ended| ended.expect("every run was taken")).collect())
+}
+
+/// How many runs at a time.
+fn workers(task: &StudyTask) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match (task.jobs, task.hardware) {
+        (Some(jobs), _) => jobs,
+        (None, Hardware::Cpu) => (cores / task.threads).max(1),
+        (None, _) => ON_A_GPU,
+    }
+}
+
+/// A run, or what it came to before; the reason if it failed.
+fn one(task: &StudyTask, case: &Case, seed: u64, out: &Path, mut interrupt: Interrupt) -> Ended {
+    let job = Job { seed, threads: Some(task.threads), method: case.method, hardware: task.hardware };
+    let path = out.join(folder_name(case, seed));
+    let mut outcome = || -> Result<Value, Failure> {
+        let problem = case.statement.problem(&case.overrides)?;
+        let rerun = Rerun::of(&case.statement, &case.overrides, &problem, &job)?;
+        if let Some(outcome) = finished(&path, &rerun) {
+            return Ok(outcome);
+        }
+        if interrupt.pressed() {
+            return Err(Failure::new("not run"));
+        }
+        let mut folder = RunFolder::new(path.clone(), rerun)?;
+        let observers: [&mut dyn Observer; 1] = [&mut interrupt];
+        let conducted = conduct(&problem, &job, &mut folder, &mut All(observers))?;
+        conducted.saved?;
+        serde_json::from_str(&conducted.json).map_err(|error| Failure::new(error.to_string()))
+    };
+    outcome().map_err(|failure| failure.headline())
+}
+
+/// The outcome of a former run of the same problem with the same settings that came to its end.
+fn finished(path: &Path, rerun: &Rerun) -> Option<Value> {
+    let text = fs::read_to_string(path.join(OUTCOME)).ok()?;
+    let outcome: Value = serde_json::from_str(&text).ok()?;
+    (rerun.is_in(path) && outcome["stop"] != "interrupted").then_some(outcome)
+}
+
+/// What is varied, the method unless it is bilo, and the seed.
+fn folder_name(case: &Case, seed: u64) -> String {
+    let fit = |text: &str| -> String {
+        let fits = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        text.trim_matches('"').chars().map(fits).collect()
+    };
+    let part = |(key, value): &(String, String)| {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        let words = ["problem", "method", "recipe"].contains(&key);
+        if words { fit(value) } else { format!("{}={}", fit(key), fit(value)) }
+    };
+    let mut parts: Vec<String> = case.varied.iter().map(part).collect();
+    parts.push(format!("seed={seed}"));
+    parts.join("-")
+}

@@ -1,0 +1,116 @@
+//! `bilo study`: many runs and one table.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+const STUDY: &str = r#"
+problem = "bpn-toy"
+method  = ["bilo", "adjoint"]
+seeds   = [0, 1]
+
+[vary]
+unknown.th0.guess = [1.0, 0.7]
+"#;
+
+fn bilo() -> Command {
+    Command::cargo_bin("bilo").expect("the program")
+}
+
+fn folder(study: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("toy.toml"), study).unwrap();
+    folder
+}
+
+/// What it prints and its exit code.
+fn study(folder: &Path, more: &[&str]) -> (String, bool) {
+    let output = bilo().current_dir(folder).args(["study", "toy.toml"]).args(more).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (text, output.status.success())
+}
+
+fn written(folder: &Path) -> Vec<std::time::SystemTime> {
+    let mut runs: Vec<_> =
+        fs::read_dir(folder.join("runs/toy")).unwrap().map(|e| e.unwrap().path()).collect();
+    runs.sort();
+    let outcomes = runs.iter().map(|run| run.join("outcome.json")).filter(|file| file.is_file());
+    outcomes.map(|file| fs::metadata(file).unwrap().modified().unwrap()).collect()
+}
+
+#[test]
+fn every_combination_is_run_and_none_twice() {
+    let folder = folder(STUDY);
+    let (text, success) = study(folder.path(), &[]);
+    assert!(success, "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("method   guess"), "{text}");
+    assert_eq!(lines[1..5].iter().filter(|line| line.starts_with("bilo")).count(), 2, "{text}");
+    assert_eq!(lines[1..5].iter().filter(|line| line.starts_with("adjoint")).count(), 2, "{text}");
+    let before = written(folder.path());
+    assert_eq!(before.len(), 8);
+    let rows = fs::read_to_string(folder.path().join("runs/toy/runs.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 9, "{rows}");
+    assert!(rows.starts_with("method,unknown.th0.guess,seed,stop,"), "{rows}");
+    let summary = fs::read_to_string(folder.path().join("runs/toy/study.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["cases"].as_array().unwrap().len(), 4);
+    assert_eq!(summary["cases"][0]["figures"]["seconds"]["runs"], 2);
+    // All are there: nothing is run again, and the same is said.
+    assert_eq!(study(folder.path(), &[]), (text, true));
+    assert_eq!(written(folder.path()), before);
+}
+
+/// A folder whose run was another one, or did not end, is filled again; the others stay.
+#[test]
+fn only_what_is_missing_or_changed_is_run() {
+    let folder = folder(STUDY);
+    study(folder.path(), &[]);
+    let before = written(folder.path());
+    let run = folder.path().join("runs/toy/bilo-guess=1.0-seed=1");
+    let outcome = fs::read_to_string(run.join("outcome.json")).unwrap();
+    let interrupted = outcome.replace("\"stop\": \"converged\"", "\"stop\": \"interrupted\"");
+    assert_ne!(outcome, interrupted);
+    fs::write(run.join("outcome.json"), interrupted).unwrap();
+    let other = folder.path().join("runs/toy/adjoint-guess=0.7-seed=0");
+    let problem = fs::read_to_string(other.join("problem.toml")).unwrap();
+    fs::write(other.join("problem.toml"), problem + "# changed\n").unwrap();
+    let (text, success) = study(folder.path(), &["--jobs", "1", "--json"]);
+    assert!(success && serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+    let changed = before.iter().zip(written(folder.path())).filter(|(before, after)| *before != after);
+    assert_eq!(changed.count(), 2);
+}
+
+/// Runs that fail are rows of the table, with the reason. No machine has a hundred GPUs.
+#[test]
+fn failures_are_told_and_the_others_go_on() {
+    let text = STUDY.to_owned() + "[set]\noperator.kind = \"network\"\ntrain.train-steps = 20\n";
+    let folder = folder(&text);
+    let output = bilo()
+        .current_dir(folder.path())
+        .args(["study", "toy.toml", "--device", "cuda:99"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("2 runs of bilo, 1.0 failed: "), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("adjoint  1.0") && !line.contains("-  -")), "{text}");
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    for (wrong, right, told) in [
+        ("metod", "method", "toy.toml:3:1"),
+        ("\"magic\"", "\"adjoint\"", "there is no method `magic`"),
+        ("seeds   = 3", "seeds   = [0, 1]", "`seeds` is a list of whole numbers"),
+        ("= 1.0", "= [1.0, 0.7]", "needs a list of values"),
+        ("th7", "th0", "th7"),
+        ("\"bpn-tox\"", "\"bpn-toy\"", "bpn-toy"),
+    ] {
+        let folder = folder(&STUDY.replace(right, wrong));
+        let (text, success) = study(folder.path(), &[]);
+        assert!(!success && text.starts_with("error: ") && text.contains(told), "{wrong}: {text}");
+        assert!(!folder.path().join("runs").exists(), "{wrong}");
+    }
+}
