@@ -149,6 +149,7 @@ impl Observer for Few {
 fn two_rocks_are_told_apart_from_the_pressure() {
     let set = [
         "unknown.A.grid={ x = 21, y = 21 }",
+        "unknown.A.regularise={ kind = \"tv\", weight = 1e-10 }",
         "unknown.A.truth.random-field.length=0.2",
         "unknown.A.guess.random-field.length=0.2",
         "observation.pressure.data.synthetic.grid={ x = 21, y = 21 }",

@@ -107,6 +107,13 @@ pub(crate) struct Corrected {
     pub(crate) converged: bool,
 }
 
+impl Corrected {
+    /// Weights from which there is no way on.
+    fn nowhere(weights: Vec<f64>) -> Self {
+        Self { weights, slopes: vec![], loss: f64::NAN, gradient_loss: f64::NAN, converged: false }
+    }
+}
+
 /// Where the rows are taken.
 struct Place<'a> {
     lower: &'a Lower,
@@ -151,7 +158,9 @@ impl Corrector {
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
             let (rows, tangent) = self.linearise(&mut place);
-            let mut factor = self.factorise(&place, &tangent);
+            let Some(mut factor) = self.factorise(&place, &tangent) else {
+                return Corrected::nowhere(place.weights);
+            };
             let step = place.step(&factor, &rows.residual);
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
@@ -166,7 +175,10 @@ impl Corrector {
                 let least = self.rules.damping[1];
                 if damped > least {
                     self.damping = least;
-                    factor = self.factorise(&place, &tangent);
+                    let Some(exact) = self.factorise(&place, &tangent) else {
+                        return Corrected::nowhere(place.weights);
+                    };
+                    factor = exact;
                 }
                 let slopes = place.solve(&factor, &rows.by_unknown);
                 self.damping = if self.rules.linear { least } else { damped };
@@ -204,15 +216,18 @@ impl Corrector {
         (rows, tangent)
     }
 
-    /// Where rounding makes the matrix singular, the damping was too small.
-    fn factorise<'t>(&mut self, place: &Place<'_>, tangent: &'t Tangent) -> Factor<'t> {
-        loop {
+    /// Where rounding makes the matrix singular, the damping was too small. None if no damping helps: then numbers
+    /// in it are not finite.
+    fn factorise<'t>(&mut self, place: &Place<'_>, tangent: &'t Tangent) -> Option<Factor<'t>> {
+        while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            if let Some(factor) = tangent.factorise(self.damping, place.weights.len()) {
+            let factor = tangent.factorise(self.damping, place.weights.len());
+            if factor.is_some() {
                 return factor;
             }
             self.damping *= 10.0;
         }
+        None
     }
 
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
@@ -245,7 +260,7 @@ impl Corrector {
             if rounding || self.damping > MOST_DAMPING {
                 return None;
             }
-            step = place.step(&self.factorise(place, tangent), &rows.residual);
+            step = place.step(&self.factorise(place, tangent)?, &rows.residual);
         }
     }
 

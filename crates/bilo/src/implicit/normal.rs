@@ -89,6 +89,12 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_finite_has_no_factors() {
+        let jacobian = SparseRows { starts: vec![0, 1], columns: vec![0], values: vec![f64::NAN] };
+        assert!(Normal::new(&jacobian, 1.0, 1).is_none());
+    }
+
+    #[test]
     fn a_weight_that_no_row_knows_stays() {
         let jacobian = SparseRows { starts: vec![0, 1], columns: vec![0], values: vec![2.0] };
         let normal = Normal::new(&jacobian, 1e-12, 2).unwrap();
