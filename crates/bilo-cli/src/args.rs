@@ -64,10 +64,17 @@ struct RunArgs {
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    way: WayArgs,
+}
+
+// What runs have in common. (Not a doc comment: it would become the help of the commands.)
+#[derive(Debug, clap::Args)]
+struct WayArgs {
     /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Hardware::from_str)]
     device: Hardware,
-    /// Print the outcome as JSON, and nothing else
+    /// Print the result as JSON, and nothing else
     #[arg(long)]
     json: bool,
     /// Show no progress
@@ -106,15 +113,8 @@ struct StudyArgs {
     /// Threads of each run
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
-    /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Hardware::from_str)]
-    device: Hardware,
-    /// Print the summary as JSON, and nothing else
-    #[arg(long)]
-    json: bool,
-    /// Show no progress
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    way: WayArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -209,11 +209,17 @@ impl RunArgs {
         Ok(RunTask {
             statement,
             overrides,
-            job: Job { seed: self.seed, threads, method: self.method, hardware: self.device },
+            job: Job { seed: self.seed, threads, method: self.method, hardware: self.way.device },
             out: self.out,
-            json: self.json,
-            progress: !self.json && !self.quiet,
+            json: self.way.json,
+            progress: self.way.shows_progress(),
         })
+    }
+}
+
+impl WayArgs {
+    fn shows_progress(&self) -> bool {
+        !self.json && !self.quiet
     }
 }
 
@@ -232,9 +238,9 @@ impl StudyArgs {
             out: self.out,
             jobs: self.jobs.map(NonZeroUsize::get),
             threads: self.threads.get(),
-            hardware: self.device,
-            progress: !self.json && !self.quiet,
-            json: self.json,
+            hardware: self.way.device,
+            progress: self.way.shows_progress(),
+            json: self.way.json,
         }
     }
 }

@@ -327,13 +327,9 @@ impl FieldProgram {
         values: &[Expr],
         unknowns: &[usize],
     ) -> Result<Self, ProgramError> {
-        let values = &at_places(graph, operator, values)[..];
-        let by_unknown = Moving::new(graph, operator).partials(graph, values, unknowns);
-        let all: Vec<Expr> = values.iter().chain(by_unknown.iter().flatten()).copied().collect();
-        let frame = Frame::new(graph, operator, &all, &[])?;
-        let by_slot = partials(graph, values, &frame.leaves[..frame.slots.len()]);
-        let outputs = values.iter().chain(by_slot.iter().flatten()).chain(by_unknown.iter().flatten());
-        let values = frame.compile(graph, &outputs.copied().collect::<Vec<_>>(), &[])?;
+        let Linear { values, by_slot, by_unknown, frame } = Linear::new(graph, operator, values, unknowns)?;
+        let outputs = [values, by_slot.concat(), by_unknown.concat()].concat();
+        let values = frame.compile(graph, &outputs, &[])?;
         Ok(Self { frame, values, directions: vec![] })
     }
 
@@ -347,30 +343,49 @@ impl FieldProgram {
         values: &[Expr],
         unknowns: &[usize],
     ) -> Result<Self, ProgramError> {
-        let values = &at_places(graph, operator, values)[..];
-        for leaf in graph.leaves(values) {
-            if direction_of(operator, &leaf)?.is_some() {
-                return Err(ProgramError::Order(leaf));
-            }
-        }
-        let partial = Moving::new(graph, operator).partials(graph, values, unknowns);
-        let all: Vec<Expr> = values.iter().chain(partial.iter().flatten()).copied().collect();
-        let frame = Frame::new(graph, operator, &all, &[])?;
-        let slots = frame.leaves[..frame.slots.len()].to_vec();
-        let by_slot = partials(graph, values, &slots);
-        let names = (0..unknowns.len() * slots.len()).map(|i| format!("dn{i}"));
+        let Linear { values, by_slot, by_unknown, frame } = Linear::new(graph, operator, values, unknowns)?;
+        let slots = frame.slots.len();
+        let names = (0..unknowns.len() * slots).map(|i| format!("dn{i}"));
         let moved: Vec<Symbol> = names.map(|name| graph.symbol(&name)).collect();
-        let mut outputs = values.to_vec();
-        for (by_slot, partial) in by_slot.iter().zip(partial) {
-            for (direction, partial) in partial.into_iter().enumerate() {
+        let mut outputs = values;
+        for (by_slot, by_unknown) in by_slot.iter().zip(by_unknown) {
+            for (direction, partial) in by_unknown.into_iter().enumerate() {
                 let mut terms = vec![partial];
-                let moved = &moved[direction * slots.len()..(direction + 1) * slots.len()];
+                let moved = &moved[direction * slots..(direction + 1) * slots];
                 terms.extend(moved.iter().zip(by_slot).map(|(&moved, &slope)| product(graph, moved, slope)));
                 outputs.push(graph.sum(&terms));
             }
         }
         let values = frame.compile(graph, &outputs, &moved)?;
         Ok(Self { frame, values, directions: unknowns.to_vec() })
+    }
+}
+
+/// Expressions with their derivatives by slots and, at fixed slots, by unknowns.
+struct Linear {
+    values: Vec<Expr>,
+    by_slot: Vec<Vec<Expr>>,
+    by_unknown: Vec<Vec<Expr>>,
+    frame: Frame,
+}
+
+impl Linear {
+    fn new(
+        graph: &mut Graph,
+        operator: &Operator,
+        values: &[Expr],
+        unknowns: &[usize],
+    ) -> Result<Self, ProgramError> {
+        let values = at_places(graph, operator, values);
+        for leaf in graph.leaves(&values) {
+            if direction_of(operator, &leaf)?.is_some() {
+                return Err(ProgramError::Order(leaf));
+            }
+        }
+        let by_unknown = Moving::new(graph, operator).partials(graph, &values, unknowns);
+        let frame = Frame::new(graph, operator, &[values.clone(), by_unknown.concat()].concat(), &[])?;
+        let by_slot = partials(graph, &values, &frame.leaves[..frame.slots.len()]);
+        Ok(Self { values, by_slot, by_unknown, frame })
     }
 }
 
