@@ -52,7 +52,8 @@ struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
     /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
-    /// classical solver alone
+    /// classical solver alone, pinn is a physics-informed network with equation and data in one loss, bpn one
+    /// whose unknowns move through an inverse Hessian
     #[arg(long, default_value = "bilo", value_parser = method())]
     method: Method,
     /// Seed of everything random: network, noise, random points

@@ -4,7 +4,7 @@
 use crate::device::Parts;
 use crate::program::{WEIGHT_BLOCKS, filled};
 use crate::runtime::{CudaError, Memory, RecordId, doubles};
-use bilo_jet::{Descent, Seen};
+use bilo_jet::{Descent, Seen, Weighted};
 use bilo_optim::Adam;
 
 /// A descent under way.
@@ -59,7 +59,7 @@ impl Descending {
         parts: &mut Parts<'_>,
     ) -> Result<Self, CudaError> {
         let (sums, losses) = places(descent, parts);
-        let programs = descent.residuals.len() + descent.fits.len() + descent.upper.len();
+        let programs = descent.residuals.len() + descent.densities.len();
         let Parts { runtime, shared, kernels, .. } = parts;
         let [w, u] = [&mut shared.weights, &mut shared.unknowns]
             .map(|memory| memory.as_mut().expect("programs bring it"));
@@ -69,12 +69,11 @@ impl Descending {
             packed.update(kernels.pack, *runtime)?;
         }
         let packings: Vec<u64> = shared.packed.iter().flat_map(|packed| packed.addresses()).collect();
-        let Descent { first, rate, upper_rates, bounds, upper, .. } = descent;
+        let Descent { first, rate, upper_rates, bounds, .. } = descent;
         let (of_unknowns, of_weights) = upper_rates.split_at(bounds.len());
         let mut movers = vec![];
-        let lower_programs = programs - upper.len();
-        let lower = (*first, vec![*rate; weights.len() - first], 0, lower_programs);
-        for (first, rates, level, programs) in [lower, (0, of_weights.to_vec(), 1, upper.len())] {
+        let lower = (*first, vec![*rate; weights.len() - first], 0);
+        for (first, rates, level) in [lower, (0, of_weights.to_vec(), 1)] {
             if !rates.is_empty() {
                 movers.push(Mover {
                     first,
@@ -166,15 +165,16 @@ impl Descending {
             gradients[0].extend(program.gradients(factor));
             place += program.sum_count();
         }
-        let fits = self.descent.fits.iter().map(|id| (id, 1.0, 0));
-        let upper = self.descent.upper.iter().map(|(id, factor)| (id, *factor, 1));
-        for (id, factor, level) in fits.chain(upper) {
+        for &Weighted { id, factor, level } in &self.descent.densities {
             let program = densities[id.0].as_mut().expect("it is here");
             // The upper loss moves weights only if some stand before `first`.
-            let differentiate = level == 0 || self.descent.first > 0;
+            let differentiate = level.is_lower() || self.descent.first > 0;
             program.aim(&shared.packed[program.packed], unknowns, differentiate, *runtime)?;
-            sums.extend(program.sums(*runtime, 1.0, factor * level as f64, place));
-            gradients[level].extend(program.gradients(factor));
+            let by_unknowns = if level.is_upper() { factor } else { 0.0 };
+            sums.extend(program.sums(*runtime, 1.0, by_unknowns, place));
+            for (gradients, moved) in gradients.iter_mut().zip([level.is_lower(), level.is_upper()]) {
+                gradients.extend(program.gradients(factor).iter().filter(|_| moved));
+            }
             place += program.sum_count();
         }
         runtime.write(&mut self.all_sums, &sums)?;
@@ -220,8 +220,7 @@ impl Descending {
         for (id, _) in &self.descent.residuals {
             residuals[id.0].as_ref().expect("it is here").launch(*runtime)?;
         }
-        let upper = self.descent.upper.iter().map(|(id, _)| id);
-        for id in self.descent.fits.iter().chain(upper) {
+        for Weighted { id, .. } in &self.descent.densities {
             densities[id.0].as_ref().expect("it is here").launch(*runtime)?;
         }
         for mover in &self.movers {
@@ -256,8 +255,7 @@ fn places(descent: &Descent, parts: &Parts<'_>) -> (usize, Vec<usize>) {
         losses.extend(sums..sums + count);
         sums += count;
     }
-    let upper = descent.upper.iter().map(|(id, _)| id);
-    for id in descent.fits.iter().chain(upper) {
+    for Weighted { id, .. } in &descent.densities {
         losses.push(sums);
         sums += parts.densities[id.0].as_ref().expect("it is here").sum_count();
     }

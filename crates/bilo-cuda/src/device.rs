@@ -283,8 +283,7 @@ impl Device for CudaDevice {
 
     fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
         let here = descent.residuals.iter().all(|(id, _)| self.residuals[id.0].is_some())
-            && descent.fits.iter().all(|id| self.densities[id.0].is_some())
-            && descent.upper.iter().all(|(id, _)| self.densities[id.0].is_some());
+            && descent.densities.iter().all(|density| self.densities[density.id.0].is_some());
         if !here || self.fault.is_some() {
             return false;
         }

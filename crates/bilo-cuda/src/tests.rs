@@ -5,8 +5,8 @@ use crate::emulator::Emulator;
 use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::conformance::{Case, Draw, tolerance};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Network, NetworkSpec,
-    Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
+    Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Level, Moves, Network,
+    NetworkSpec, Operator, PointSource, Precision, ResidualProgram, ResidualWeights, Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 
@@ -125,14 +125,13 @@ fn descent_on(device: &mut dyn Device, weights: &[f64]) -> (Descent, Vec<f64>) {
         Operator { networks: vec![bound], columns: vec![x], unknowns: vec![p], held: Default::default() };
     let places = || PointSource::grid(vec![vec![0.0, 0.2, 0.5, 0.9, 1.0]]);
     let residual = ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid residual");
-    let density = DensityProgram::new(&mut graph, &operator, misfit).expect("a valid density");
+    let density = DensityProgram::new(&mut graph, &operator, misfit, Moves::States).expect("a valid density");
     let terms = ResidualWeights { equation: vec![1.5], gradient: 0.1 };
     let residual = device.load_residual(residual, places());
     let density = device.load_density(density, places(), Column::uniform(0.2));
     let descent = Descent {
         residuals: vec![(residual, terms)],
-        fits: vec![],
-        upper: vec![(density, 2.0)],
+        densities: vec![Weighted { id: density, factor: 2.0, level: Level::Upper }],
         first: 0,
         rate: 1e-2,
         upper_rates: vec![0.3],
@@ -170,7 +169,7 @@ fn steps_on_the_device_are_those_of_adam() {
         let (id, terms) = &descent.residuals[0];
         let mut gradient = vec![0.0; weights.len()];
         let loss = host.residual(*id, &weights, &p, terms, Some(&mut gradient));
-        let (misfit, by_unknown) = host.density(descent.upper[0].0, &weights, &p, None);
+        let (misfit, by_unknown) = host.density(descent.densities[0].id, &weights, &p, None);
         for (found, exact) in seen.losses.iter().zip([loss.residual[0], loss.gradient[0], misfit]) {
             assert!((found / exact - 1.0).abs() < 1e-9, "{seen:?} {loss:?} {misfit}");
         }
@@ -187,6 +186,67 @@ fn steps_on_the_device_are_those_of_adam() {
     );
     // Adam divides by the size of a gradient: rounding of small ones is carried along.
     let worst = found.iter().zip(&weights).fold(0.0_f64, |worst, (a, b)| worst.max((a - b).abs()));
+    assert!(worst < 1e-8, "{worst}");
+}
+
+/// One loss (f u_xx - p)² over the weights of u, those of f before them, and p.
+fn joint_descent_on(device: &mut dyn Device) -> Descent {
+    let mut graph = Graph::new();
+    let (x, p) = (graph.symbol("x"), graph.symbol("p"));
+    let inputs = vec![graph.leaf(x)];
+    let [f, u] = ["f", "u"].map(|name| graph.function(name, inputs.clone()));
+    let (f_value, u_xx) = (graph.value(f), graph.derivative(u, MultiIndex::from(vec![2])));
+    let (flux, source) = (graph.mul(f_value, u_xx), graph.leaf(p));
+    let residual = graph.sub(flux, source);
+    let square = graph.mul(residual, residual);
+    let bound =
+        |function, given| BoundNetwork { given, ..BoundNetwork::new(plain(), vec![function], vec![]) };
+    let networks = vec![bound(f, true), bound(u, false)];
+    let operator = Operator { networks, columns: vec![x], unknowns: vec![p], held: Default::default() };
+    let places = PointSource::grid(vec![vec![0.0, 0.2, 0.5, 0.9, 1.0]]);
+    let program = DensityProgram::new(&mut graph, &operator, square, Moves::All).expect("a valid density");
+    let id = device.load_density(program, places, Column::uniform(0.2));
+    let first = plain().weights();
+    Descent {
+        residuals: vec![],
+        densities: vec![Weighted { id, factor: 3.0, level: Level::Both }],
+        first,
+        rate: 1e-2,
+        upper_rates: [vec![0.3], vec![2e-2; first]].concat(),
+        bounds: vec![(f64::NEG_INFINITY, f64::INFINITY)],
+    }
+}
+
+fn plain() -> Network {
+    Network::new(NetworkSpec { coordinates: 1, parameters: 0, width: 6, layers: 1, ..spec() }, 0)
+}
+
+/// The same of one loss that moves both levels, with networks of functions among the upper one's.
+#[test]
+fn steps_on_one_loss_are_those_of_adam() {
+    let Some(mut device) = device(Precision::F64) else {
+        eprintln!("SKIPPED: no C++ compiler to run generated kernels with");
+        return;
+    };
+    let start = [plain().initial_weights(5), plain().initial_weights(6)].concat();
+    let descent = joint_descent_on(&mut device);
+    assert!(device.begin(&descent, &start, &[1.0]));
+    let seen = device.descend(&[(1.0, 1.0); 6]);
+    let (found, unknowns) = device.arrived().expect("it has begun");
+
+    let mut host = cpu(Precision::F64, Some(1));
+    let descent = joint_descent_on(host.as_mut());
+    let rates = [&descent.upper_rates[..], &vec![descent.rate; start.len() - descent.first]].concat();
+    let (mut adam, mut all) = (Adam::new(rates), [vec![1.0], start].concat());
+    for seen in seen {
+        let mut gradient = vec![0.0; all.len() - 1];
+        let (value, by_p) = host.density(descent.densities[0].id, &all[1..], &all[..1], Some(&mut gradient));
+        assert!((seen.losses[0] / value - 1.0).abs() < 1e-9);
+        let along: Vec<f64> = by_p.iter().chain(&gradient).map(|slope| 3.0 * slope).collect();
+        adam.step_along(&mut all, &along);
+    }
+    let moved = unknowns.iter().chain(&found).zip(&all);
+    let worst = moved.fold(0.0_f64, |worst, (a, b)| worst.max((a - b).abs()));
     assert!(worst < 1e-8, "{worst}");
 }
 

@@ -8,7 +8,7 @@ use crate::device::{Device, Precision, ResidualWeights};
 use crate::network::{Network, NetworkSpec};
 use crate::oracle::Subject;
 use crate::points::{Column, PointSource};
-use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Operator, ResidualProgram};
+use crate::program::{BoundNetwork, DensityProgram, FieldProgram, Moves, Operator, ResidualProgram};
 use bilo_expr::{Expr, Function, Graph, Input, Leaf, MultiIndex, Scratch, Symbol, Tape, Unary};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -338,7 +338,8 @@ impl Case {
     fn check_density(&mut self, device: &mut dyn Device) -> f64 {
         let squares: Vec<Expr> = self.residuals.clone().iter().map(|&r| self.graph.mul(r, r)).collect();
         let density = self.graph.sum(&squares);
-        let program = DensityProgram::new(&mut self.graph, &self.operator, density).expect("a valid case");
+        let program = DensityProgram::new(&mut self.graph, &self.operator, density, Moves::States)
+            .expect("a valid case");
         let quadrature: Vec<f64> = (0..self.points.len()).map(|i| 0.5 + i as f64).collect();
         let id = device.load_density(program, self.points_before.clone(), Column::uniform(1.0));
         device.move_density(id, self.points.clone(), Column::stored(quadrature.clone()));

@@ -88,18 +88,16 @@ pub struct Kernel {
 }
 
 /// Steps of Adam with amsgrad on both levels at once, which a device may take by itself, without its numbers going
-/// to and fro.
+/// to and fro. The lower level has the weights from `first` on, the upper level the unknowns and the weights before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Descent {
-    /// The loss over the weights: residuals,
+    /// Losses of the lower level: residuals.
     pub residuals: Vec<(ResidualId, ResidualWeights)>,
-    /// and densities.
-    pub fits: Vec<DensityId>,
-    /// The loss over the unknowns, and over the weights that its programs move: densities with their factors.
-    pub upper: Vec<(DensityId, f64)>,
-    /// The first weight that the loss over the weights moves; those before it belong to the other one.
+    /// Losses of either level, or of both: densities.
+    pub densities: Vec<Weighted>,
+    /// The first weight of the lower level.
     pub first: usize,
-    /// Learning rate of the weights from `first` on.
+    /// Learning rate of the lower level.
     pub rate: f64,
     /// Learning rates of the unknowns, then of the weights before `first`. Unknowns beyond stay where they are.
     pub upper_rates: Vec<f64>,
@@ -107,10 +105,44 @@ pub struct Descent {
     pub bounds: Vec<(f64, f64)>,
 }
 
+/// A density in a loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighted {
+    /// The density.
+    pub id: DensityId,
+    /// Its factor.
+    pub factor: f64,
+    /// Whose loss it belongs to.
+    pub level: Level,
+}
+
+/// Whose loss something belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// That of the lower level.
+    Lower,
+    /// That of the upper level.
+    Upper,
+    /// One loss for both.
+    Both,
+}
+
+impl Level {
+    /// Whether it is a loss of the lower level.
+    pub fn is_lower(self) -> bool {
+        self != Self::Upper
+    }
+
+    /// Whether it is a loss of the upper level.
+    pub fn is_upper(self) -> bool {
+        self != Self::Lower
+    }
+}
+
 /// What a step of a [`Descent`] saw before it moved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Of each residual program: mean |r_q|² by q, mean |dr_q/dη|² by q; then the fits and the upper densities.
+    /// Of each residual program: mean |r_q|² by q, mean |dr_q/dη|² by q; then the densities.
     pub losses: Vec<f64>,
     /// The unknowns.
     pub unknowns: Vec<f64>,

@@ -67,8 +67,8 @@ mod tile;
 pub use activation::{Activation, derivative_polynomials};
 pub use cpu::cpu;
 pub use device::{
-    DensityId, Descent, Device, Jacobian, Kernel, Linearisation, Precision, ResidualId, ResidualLoss,
-    ResidualWeights, Seen,
+    DensityId, Descent, Device, Jacobian, Kernel, Level, Linearisation, Precision, ResidualId, ResidualLoss,
+    ResidualWeights, Seen, Weighted,
 };
 pub use dictionary::{Axis, DictionarySpec, Family, Features, Ridge};
 pub use local::{LocalFeatures, SparseRows};
@@ -77,6 +77,6 @@ pub use plan::Plan;
 pub use points::{Column, PointSource};
 pub use polynomial::{ActivationTables, Bank, Factor, Monomial, Polynomial};
 pub use program::{
-    BoundNetwork, Carrier, DensityProgram, Fed, Feed, FieldProgram, Frame, LeadingProgram, Operator,
+    BoundNetwork, Carrier, DensityProgram, Fed, Feed, FieldProgram, Frame, LeadingProgram, Moves, Operator,
     ProgramError, ResidualProgram, Slot,
 };

@@ -26,8 +26,8 @@ pub struct BoundNetwork {
     pub parameters: Vec<usize>,
     /// The parameter inputs that are functions of the coordinates.
     pub fed: Vec<Fed>,
-    /// It stands for an unknown function: the lower level takes it as given, and only programs made
-    /// [`DensityProgram::over_functions`] move it. Such networks come before those that they feed.
+    /// It stands for an unknown function: the lower level takes it as given, and only densities that say so
+    /// ([`Moves`]) move it. Such networks come before those that they feed.
     pub given: bool,
 }
 
@@ -143,13 +143,35 @@ pub struct ResidualProgram {
     pub second: Tape,
 }
 
+/// The weights that a density moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// Those of the states' networks: the functions are given.
+    States,
+    /// Those of the unknown functions' networks, through the networks that they feed too.
+    Functions,
+    /// All.
+    All,
+}
+
+impl Moves {
+    /// Whether it moves networks that are given to the lower level, or those that are not.
+    pub fn moves(self, given: bool) -> bool {
+        match self {
+            Self::States => !given,
+            Self::Functions => given,
+            Self::All => true,
+        }
+    }
+}
+
 /// A loss Σ_points weight · density, with its gradients by the tape's adjoint.
 #[derive(Clone, Debug)]
 pub struct DensityProgram {
     /// Networks and slots.
     pub frame: Frame,
-    /// Whether its weight gradient is that of the unknown functions' networks, or that of the others.
-    pub over_functions: bool,
+    /// Which weights its gradient is about.
+    pub moves: Moves,
     /// Outputs: the density; then its derivative by each of the `moving` unknowns through coordinate
     /// inputs of networks.
     pub density: Tape,
@@ -274,7 +296,12 @@ impl ResidualProgram {
 
 impl DensityProgram {
     /// Compiles a density.
-    pub fn new(graph: &mut Graph, operator: &Operator, density: Expr) -> Result<Self, ProgramError> {
+    pub fn new(
+        graph: &mut Graph,
+        operator: &Operator,
+        density: Expr,
+        moves: Moves,
+    ) -> Result<Self, ProgramError> {
         let networks = Moving::new(graph, operator);
         let moving = networks.unknowns();
         let mut outputs = at_places(graph, operator, &[density]);
@@ -283,16 +310,7 @@ impl DensityProgram {
         }
         let frame = Frame::new(graph, operator, &outputs, &[])?;
         let density = frame.compile(graph, &outputs, &[])?;
-        Ok(Self { frame, density, moving, over_functions: false })
-    }
-
-    /// The same with the weight gradient of the unknown functions' networks.
-    pub fn over_functions(
-        graph: &mut Graph,
-        operator: &Operator,
-        density: Expr,
-    ) -> Result<Self, ProgramError> {
-        Ok(Self { over_functions: true, ..Self::new(graph, operator, density)? })
+        Ok(Self { frame, density, moving, moves })
     }
 }
 

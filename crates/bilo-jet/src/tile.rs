@@ -15,7 +15,7 @@ pub(crate) use pullback::PullbackTask;
 pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};
-use crate::program::{Feed, Frame, LeadingProgram, Slot};
+use crate::program::{Feed, Frame, LeadingProgram, Moves, Slot};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use crate::sweep::{JetNetwork, Weights, Workspace};
@@ -357,9 +357,9 @@ impl<T: Scalar> Points<T> {
         }
     }
 
-    /// Adds the weight gradient of the networks that stand for unknown functions, or of the others.
-    fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, given: bool, gradient: &mut [T]) {
-        for (number, network) in self.active().filter(|(number, _)| self.given[*number] == given) {
+    /// Adds the gradient of the weights that are moved.
+    fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, moves: Moves, gradient: &mut [T]) {
+        for (number, network) in self.active().filter(|(number, _)| moves.moves(self.given[*number])) {
             let offset = self.offsets[number];
             let gradient = &mut gradient[offset..offset + network.network().weights()];
             network.weight_gradient(&runner.work[number], tangents, gradient);

@@ -4,7 +4,7 @@ use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::oracle::Subject;
 use bilo_jet::{
     Activation, Axis, BoundNetwork, Column, DensityProgram, DictionarySpec, Family, Features, FieldProgram,
-    Network, Operator, PointSource, Precision, Ridge, cpu,
+    Moves, Network, Operator, PointSource, Precision, Ridge, cpu,
 };
 
 fn tensor(first: Family, second: Family) -> Features {
@@ -84,7 +84,7 @@ fn heads_without_a_bias_have_a_gradient() {
         let outputs: Vec<_> =
             operator.networks[0].outputs.clone().into_iter().map(|output| graph.value(output)).collect();
         let sum = graph.sum(&outputs);
-        let program = DensityProgram::new(&mut graph, &operator, sum).unwrap();
+        let program = DensityProgram::new(&mut graph, &operator, sum, Moves::States).unwrap();
         let mut device = cpu(Precision::F64, Some(1));
         let id = device.load_density(program, points(), Column::uniform(1.0));
         let mut gradient = vec![0.0; weights.len()];

@@ -2,8 +2,8 @@
 
 use bilo_expr::{Expr, Function, Graph, MultiIndex, Symbol};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Fed, FieldProgram, Jacobian, Network, NetworkSpec,
-    Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
+    Activation, BoundNetwork, Column, DensityProgram, Fed, FieldProgram, Jacobian, Moves, Network,
+    NetworkSpec, Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
 };
 
 const WIDTH: usize = 6;
@@ -205,23 +205,21 @@ fn differences(loss: &mut dyn FnMut(&[f64]) -> f64, at: &[f64]) -> Vec<f64> {
 }
 
 /// The gradient of a density by the function's weights V, through z and where f stands itself, and by
-/// the weights W, against central differences; neither touches the other.
+/// the weights W, against central differences; neither touches the other unless both are moved.
 #[test]
-fn densities_move_either_the_function_or_the_operator() {
-    for over_functions in [true, false] {
+fn densities_move_the_function_or_the_operator_or_both() {
+    for moves in [Moves::Functions, Moves::States, Moves::All] {
         let mut device = cpu(Precision::F64, Some(1));
         let mut problem = problem();
         let (weights, given) = (problem.weights(), problem.given());
         let density = problem.density();
-        let make = if over_functions { DensityProgram::over_functions } else { DensityProgram::new };
-        let program = make(&mut problem.graph, &problem.operator, density).unwrap();
+        let program = DensityProgram::new(&mut problem.graph, &problem.operator, density, moves).unwrap();
         let id = device.load_density(program, points(), Column::uniform(0.1));
         let mut gradient = vec![0.0; weights.len()];
         device.density(id, &weights, &[0.0], Some(&mut gradient));
         let expected = differences(&mut |weights| device.density(id, weights, &[0.0], None).0, &weights);
         for (i, (found, expected)) in gradient.iter().zip(&expected).enumerate() {
-            let moved = (i < given) == over_functions;
-            let expected = if moved { *expected } else { 0.0 };
+            let expected = if moves.moves(i < given) { *expected } else { 0.0 };
             assert!((found - expected).abs() < 1e-8, "weight {i}: {found} and {expected}");
         }
     }

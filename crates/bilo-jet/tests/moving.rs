@@ -3,7 +3,7 @@
 
 use bilo_expr::{Expr, Function, Graph, Symbol};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Device, Fed, FieldProgram, Network, NetworkSpec,
+    Activation, BoundNetwork, Column, DensityProgram, Device, Fed, FieldProgram, Moves, Network, NetworkSpec,
     Operator, PointSource, Precision, ResidualProgram, ResidualWeights, cpu,
 };
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ fn densities_move_with_the_input() {
     let square = graph.mul(misfit, misfit);
     let density = graph.mul(square, u_x);
     let density = graph.expand_definitions(density);
-    let program = DensityProgram::new(graph, &problem.operator, density).unwrap();
+    let program = DensityProgram::new(graph, &problem.operator, density, Moves::States).unwrap();
     let quadrature: Vec<f64> = (0..6).map(|i| 0.5 + f64::from(i)).collect();
     let points = PointSource::stored(vec![fixed(&unknowns)]);
     let id = device.load_density(program, points, Column::stored(quadrature.clone()));

@@ -140,7 +140,8 @@ impl Subject {
         };
         Self {
             residual: ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid program"),
-            density: DensityProgram::new(&mut graph, &operator, weighted).expect("a valid program"),
+            density: DensityProgram::new(&mut graph, &operator, weighted, Moves::States)
+                .expect("a valid program"),
             field: FieldProgram::new(&mut graph, &operator, &[residual]).expect("a valid program"),
             weights,
         }

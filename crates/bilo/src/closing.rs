@@ -25,8 +25,28 @@ pub(crate) struct Inspector<'a> {
     pub(crate) data: DataLoss<'a>,
     /// The twin, or why there is none.
     pub(crate) twin: std::result::Result<&'a Twin, String>,
-    /// The upper level whose gradient moved the unknowns; none if the derivatives of the observed values did.
-    pub(crate) upper: Option<&'a Upper>,
+    /// What moved the unknowns.
+    mover: Mover<'a>,
+}
+
+/// What moved the unknowns.
+#[derive(Clone, Copy)]
+pub(crate) enum Mover<'a> {
+    /// The gradient of the upper level at fixed weights.
+    Upper(&'a Upper),
+    /// The derivatives of the observed values.
+    Slopes,
+    /// The one loss of a physics-informed network: its gradient says nothing of how solutions move.
+    Joint,
+    /// A gradient through the weights.
+    Hypergradient,
+}
+
+impl Mover<'_> {
+    /// Whether a local operator did, which can be audited.
+    fn is_operator(&self) -> bool {
+        matches!(self, Self::Upper(_) | Self::Slopes)
+    }
 }
 
 impl<'a> Inspector<'a> {
@@ -34,9 +54,9 @@ impl<'a> Inspector<'a> {
         problem: &'a Problem,
         tables: &'a [Table],
         twin: &'a std::result::Result<Twin, String>,
-        upper: Option<&'a Upper>,
+        mover: Mover<'a>,
     ) -> Self {
-        Self { data: DataLoss::new(problem, tables), twin: twin.as_ref().map_err(Clone::clone), upper }
+        Self { data: DataLoss::new(problem, tables), twin: twin.as_ref().map_err(Clone::clone), mover }
     }
 
     fn loss(&self) -> std::result::Result<TwinLoss<'a>, String> {
@@ -85,7 +105,7 @@ impl<'a> Inspector<'a> {
         device: &mut dyn Device,
         sites: &[Sites],
     ) -> Result<Vec<f64>> {
-        let Some(upper) = self.upper else {
+        let Mover::Upper(upper) = self.mover else {
             return Ok(self.data.judge(sites, &values(network))?.gradient(&columns(network)));
         };
         upper.move_places(self.data.problem(), device, &point.eta)?;
@@ -146,15 +166,19 @@ impl<'a> Inspector<'a> {
         outcome.misfits = misfits(&self.data, &sites, Some(&by_network), classical)?;
         let noise = NoiseLevels::new(&self.data, &sites, classical.unwrap_or(&by_network))?;
         let problem = self.data.problem();
-        if let Some(found) = Uncertainty::new(problem, &noise, &network, &point.eta) {
+        if self.mover.is_operator()
+            && let Some(found) = Uncertainty::new(problem, &noise, &network, &point.eta)
+        {
             let unknowns = outcome.unknowns.iter_mut().zip(&found.sd);
             unknowns.for_each(|(unknown, sd)| unknown.sd_network = Some(*sd));
         }
         outcome.noise = noise.observations.clone();
         let Some(visit) = visit else { return Ok(()) };
-        match self.audit("estimate", point, &network, operator, device, &visit) {
-            Ok(audit) => outcome.audit.push(audit),
-            Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
+        if self.mover.is_operator() {
+            match self.audit("estimate", point, &network, operator, device, &visit) {
+                Ok(audit) => outcome.audit.push(audit),
+                Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
+            }
         }
         // Error bars and optima of scalars mean little beside functions that are held fixed.
         if !problem.functions.is_empty() {
@@ -177,19 +201,20 @@ impl<'a> Inspector<'a> {
                 // Without noise there is nothing but training error, and it may be as small as one likes.
                 let clean = outcome.noise.iter().all(|noise| noise.source == NoiseSource::Residuals);
                 let sentences = if clean { &mut outcome.notes } else { &mut outcome.warnings };
-                // Two discretisations without noise are never the same.
                 let dictionary =
                     outcome.operator.as_ref().is_some_and(|operator| operator.dictionary.is_some());
-                match dictionary {
-                    false => {
-                        sentences.extend(training_error(&outcome.unknowns, "training error", "train longer"))
+                let (dominates, helps) = match self.mover {
+                    Mover::Joint => {
+                        ("the compromise of equation and data", "try other weights (train.data-weight)")
                     }
-                    true if clean => {}
-                    true => sentences.extend(training_error(
-                        &outcome.unknowns,
-                        "what the two solvers differ by",
-                        "refine the twin (classical.cells)",
-                    )),
+                    _ if dictionary => {
+                        ("what the two solvers differ by", "refine the twin (classical.cells)")
+                    }
+                    _ => ("training error", "train longer"),
+                };
+                // Two discretisations without noise are never the same.
+                if !(dictionary && clean) {
+                    sentences.extend(training_error(&outcome.unknowns, dominates, helps));
                 }
                 return;
             }

@@ -87,14 +87,27 @@ impl LocalOperator {
         Self::with_networks(problem, names, FunctionInputs::default(), 0)
     }
 
-    fn with_networks(
+    /// The same with networks of the coordinates alone, as physics-informed networks are: one solution, which knows
+    /// nothing of unknowns.
+    pub fn without_parameters(problem: &Problem, seed: u64) -> Result<Self> {
+        let mut names = Names::without_functions(problem)?;
+        let functions = FunctionInputs::new(problem, &mut names, seed)?;
+        Self::with_inputs(problem, names, functions, &Inputs::default(), seed)
+    }
+
+    fn with_networks(problem: &Problem, names: Names, functions: FunctionInputs, seed: u64) -> Result<Self> {
+        let inputs = unknowns_of_the_pde(problem)?;
+        Self::with_inputs(problem, names, functions, &inputs, seed)
+    }
+
+    fn with_inputs(
         problem: &Problem,
         mut names: Names,
         functions: FunctionInputs,
+        inputs: &Inputs,
         seed: u64,
     ) -> Result<Self> {
-        let inputs = unknowns_of_the_pde(problem)?;
-        let networks = bind_states(problem, &mut names, &inputs, &functions, seed);
+        let networks = bind_states(problem, &mut names, inputs, &functions, seed);
         let outputs = networks.iter().flat_map(|bound| bound.outputs.clone());
         let nets = outputs.map(|output| names.graph.value(output)).collect();
         Self::assemble(problem, names, functions, networks, nets)
@@ -289,6 +302,7 @@ pub(crate) fn program_error(graph: &mut Graph, error: &ProgramError, origin: &Or
 
 /// The unknowns that equations, forms of states, inputs or places of equations use: only these are inputs of
 /// the states' networks.
+#[derive(Default)]
 struct Inputs {
     scalars: Vec<usize>,
     functions: Vec<usize>,

@@ -4,7 +4,7 @@ use crate::audit::Audit;
 pub use crate::implicit::Work;
 use crate::operator::Size;
 use crate::picture::Drawing;
-use crate::problem::{GradientMode, Problem, Unknown};
+use crate::problem::{Problem, Unknown};
 use crate::uncertainty::Noise;
 
 /// Why a run ended.
@@ -112,8 +112,9 @@ pub struct FunctionOutcome {
     /// The share of the domain where the estimate is on the same side of the function's threshold as the
     /// truth, if both are stated.
     pub classification_accuracy: Option<f64>,
-    /// Which gradient moved it.
-    pub gradient: GradientMode,
+    /// Which gradient moved it: `"pointwise"`, `"exact"`, `"joint"` (that of a physics-informed network's one loss)
+    /// or `"hypergradient"` (BPN's).
+    pub gradient: &'static str,
 }
 
 /// The result for one state.

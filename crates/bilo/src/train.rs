@@ -1,9 +1,13 @@
 //! Training: pre-training at the guess, then the two levels, with one loop for both and one place
 //! that decides when to stop.
 
+mod hypergradient;
+mod losses;
 mod on_device;
 
-use crate::level::{Fit, Lower, Upper, UpperLoss};
+pub use losses::Losses;
+
+use crate::level::{Fit, Joint, LossSlopes, Lower, Upper};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::WeightShapes;
 use crate::outcome::Stop;
@@ -57,17 +61,15 @@ pub struct Trainer<'a> {
     pub device: &'a mut dyn Device,
     /// The problem.
     pub problem: &'a Problem,
-    /// Residual and residual gradient over W.
-    pub lower: &'a Lower,
-    /// Data over the unknowns.
-    pub upper: &'a Upper,
+    /// What moves what.
+    pub losses: Losses<'a>,
     /// u_0 and the guesses of functions, for pre-training.
     pub fit: &'a Fit,
     /// The matrices that the weights V and W consist of.
     pub shapes: &'a WeightShapes,
     /// Learning rates of all that the upper level moves: eta, then V.
     pub upper_rates: &'a [f64],
-    /// Names of all loss terms: lower, upper, fit.
+    /// Names of all loss terms: residuals, data and regularisers, fit.
     pub loss_names: &'a [String],
     /// Names of the unknowns.
     pub unknown_names: &'a [String],
@@ -75,6 +77,13 @@ pub struct Trainer<'a> {
     pub observer: &'a mut dyn Observer,
     /// When the run began.
     pub began: Instant,
+}
+
+struct Optimisers {
+    /// Of the weights W.
+    lower: Box<dyn Optimizer>,
+    /// Of all that the upper level moves.
+    upper: Box<dyn GradientMethod>,
 }
 
 impl Trainer<'_> {
@@ -96,31 +105,37 @@ impl Trainer<'_> {
         })
     }
 
-    /// The two levels, simultaneously or alternating.
+    /// The two levels, simultaneously or alternating, or one loss for both.
     pub fn train(&mut self, point: &mut Point) -> Ended {
         if let Some(ended) = self.on_device(Phase::Train, point) {
             return ended;
         }
         let steps = self.settings().train_steps;
-        let levels = self.settings().levels;
-        let mut lower = match levels {
+        let (losses, levels) = (self.losses, self.settings().levels);
+        let lower = match levels {
             // L-BFGS needs an objective that stands still, and here theta moves at every step.
             Levels::Simultaneous if self.settings().optimiser == WeightOptimiser::Lbfgs => {
                 self.weight_optimiser(WeightOptimiser::Adam, &self.shapes.states)
             }
             _ => self.weight_optimiser(self.settings().optimiser, &self.shapes.states),
         };
-        let mut upper = self.upper_optimiser(point.eta.len());
+        let upper = self.upper_optimiser(point.eta.len());
+        let mut optimisers = Optimisers { lower, upper };
         self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
             let factor = trainer.schedule(step, steps);
-            lower.scale_rate(factor * trainer.rise(step));
-            upper.scale_rate(factor * trainer.theta_rise(step, steps));
-            match levels {
-                Levels::Simultaneous => trainer.simultaneous_step(point, lower.as_mut(), upper.as_mut()),
-                Levels::Alternating { tolerance, max_lower } => {
-                    lower.objective_changed();
-                    trainer.alternating_step(point, lower.as_mut(), upper.as_mut(), tolerance, max_lower)
-                }
+            optimisers.lower.scale_rate(factor * trainer.rise(step));
+            optimisers.upper.scale_rate(factor * trainer.theta_rise(step, steps));
+            match losses {
+                Losses::Bilevel { lower, upper } => match levels {
+                    Levels::Simultaneous => trainer.simultaneous_step(point, upper, &mut optimisers),
+                    Levels::Alternating { tolerance, max_lower } => {
+                        optimisers.lower.objective_changed();
+                        let levels = (lower, upper);
+                        trainer.alternating_step(point, levels, &mut optimisers, tolerance, max_lower)
+                    }
+                },
+                Losses::Joint(joint) => trainer.joint_step(point, joint, &mut optimisers),
+                Losses::Nested(joint) => trainer.nested_step(point, joint, &mut optimisers),
             }
         })
     }
@@ -131,8 +146,8 @@ impl Trainer<'_> {
         let mut seen = None;
         optimiser.step(weights, &mut |weights, gradient| {
             gradient.fill(0.0);
-            let (total, mut terms) = self.lower.loss(self.device, weights, eta, Some(gradient));
-            terms.extend(vec![f64::NAN; self.upper.names().len()]);
+            let (total, mut terms) = self.losses.residuals(self.device, weights, eta, gradient);
+            terms.extend(vec![f64::NAN; self.losses.upper().names().len()]);
             let fits = self.fit.loss(self.device, weights, eta, gradient);
             let value = total + fits.iter().sum::<f64>();
             terms.extend(fits);
@@ -146,24 +161,49 @@ impl Trainer<'_> {
     fn simultaneous_step(
         &mut self,
         point: &mut Point,
-        lower: &mut dyn Optimizer,
-        upper: &mut dyn GradientMethod,
+        upper: &Upper,
+        optimisers: &mut Optimisers,
     ) -> Vec<f64> {
-        let loss = self.upper_loss(point);
+        self.move_places(point);
+        let loss = upper.loss(self.device, &point.weights, &point.eta);
         let mut terms = vec![];
-        self.lower_step(point, lower, &mut terms);
-        self.upper_step(point, upper, &loss);
+        self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+        self.upper_step(point, optimisers.upper.as_mut(), &loss);
         self.with_data(terms, loss.terms)
     }
 
-    /// The upper level's loss, integrals broken where the unknowns are now.
-    fn upper_loss(&mut self, point: &Point) -> UpperLoss {
-        let moved = self.upper.move_places(self.problem, self.device, &point.eta);
-        moved.expect("breaks were checked to have values");
-        self.upper.loss(self.device, &point.weights, &point.eta)
+    /// One step of everything down the one loss.
+    fn joint_step(&mut self, point: &mut Point, joint: &Joint, optimisers: &mut Optimisers) -> Vec<f64> {
+        self.move_places(point);
+        let loss = joint.loss(self.device, &point.weights, &point.eta);
+        let functions = self.shapes.function_weights();
+        optimisers.lower.step(&mut point.weights[functions..], &mut |_, gradient| {
+            gradient.copy_from_slice(&loss.by_weights[functions..]);
+            loss.terms.iter().sum()
+        });
+        self.upper_step(point, optimisers.upper.as_mut(), &loss);
+        self.with_data(loss.terms, vec![])
     }
 
-    /// One step of the lower level, over W; the terms of its last evaluation.
+    /// So many steps of W, then one of the unknowns along the gradient through what W would do.
+    fn nested_step(&mut self, point: &mut Point, joint: &Joint, optimisers: &mut Optimisers) -> Vec<f64> {
+        let mut terms = vec![];
+        for _ in 0..self.settings().lower_steps {
+            self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+        }
+        self.move_places(point);
+        let loss = self.hypergradient(joint, point);
+        self.upper_step(point, optimisers.upper.as_mut(), &loss);
+        self.with_data(terms, loss.terms)
+    }
+
+    /// Breaks integrals where the unknowns are now.
+    fn move_places(&mut self, point: &Point) {
+        let moved = self.losses.upper().move_places(self.problem, self.device, &point.eta);
+        moved.expect("breaks were checked to have values");
+    }
+
+    /// One step of the residuals over W; the terms of its last evaluation.
     fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
         let Point { weights, eta, .. } = point;
         let mut all = weights.clone();
@@ -171,7 +211,7 @@ impl Trainer<'_> {
         lower.step(&mut weights[functions..], &mut |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
-            let (total, found) = self.lower.loss(self.device, &all, eta, Some(&mut by_all));
+            let (total, found) = self.losses.residuals(self.device, &all, eta, &mut by_all);
             gradient.copy_from_slice(&by_all[functions..]);
             *terms = found;
             total
@@ -182,14 +222,14 @@ impl Trainer<'_> {
     fn alternating_step(
         &mut self,
         point: &mut Point,
-        lower: &mut dyn Optimizer,
-        upper: &mut dyn GradientMethod,
+        (lower, upper): (&Lower, &Upper),
+        optimisers: &mut Optimisers,
         tolerance: f64,
         max_lower: usize,
     ) -> Vec<f64> {
         for _ in 0..max_lower {
             let before = point.weights.clone();
-            let step = self.lower_step(point, lower, &mut vec![]);
+            let step = self.lower_step(point, optimisers.lower.as_mut(), &mut vec![]);
             if step.value < tolerance {
                 point.weights.copy_from_slice(&before);
                 break;
@@ -198,14 +238,15 @@ impl Trainer<'_> {
                 break;
             }
         }
-        let (_, terms) = self.lower.loss(self.device, &point.weights, &point.eta, None);
-        let loss = self.upper_loss(point);
-        self.upper_step(point, upper, &loss);
+        let (_, terms) = lower.loss(self.device, &point.weights, &point.eta, None);
+        self.move_places(point);
+        let loss = upper.loss(self.device, &point.weights, &point.eta);
+        self.upper_step(point, optimisers.upper.as_mut(), &loss);
         self.with_data(terms, loss.terms)
     }
 
     /// One step of the upper level, over eta and V.
-    fn upper_step(&self, point: &mut Point, upper: &mut dyn GradientMethod, loss: &UpperLoss) {
+    fn upper_step(&self, point: &mut Point, upper: &mut dyn GradientMethod, loss: &LossSlopes) {
         let functions = self.shapes.function_weights();
         let mut moved = [&point.eta[..], &point.weights[..functions]].concat();
         let by_functions = loss.by_weights.get(..functions).unwrap_or_default();
@@ -241,7 +282,7 @@ impl Trainer<'_> {
         for number in 1..=steps {
             let before = point.clone();
             let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
-            self.lower.renew(self.problem, self.device, earlier + number);
+            self.losses.renew(self.problem, self.device, earlier + number);
             let losses = step(self, point, number);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
                 *point = good;
@@ -306,8 +347,8 @@ impl Trainer<'_> {
         if let Some(j) = self.thetas(&point.eta).iter().position(|theta| !theta.is_finite()) {
             return Some(format!("the unknown `{}` is no longer finite", self.unknown_names[j]));
         }
-        let lower = self.lower.names().len();
-        let upper = lower + self.upper.names().len();
+        let lower = self.losses.residual_names().len();
+        let upper = lower + self.losses.upper().names().len();
         let belongs = |i: usize| match phase {
             Phase::Pretrain => i < lower || i >= upper,
             Phase::Train => i < upper,

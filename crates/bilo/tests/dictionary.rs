@@ -2,7 +2,7 @@
 
 use bilo::observer::Silent;
 use bilo::outcome::{Outcome, Work};
-use bilo::problem::{GradientMode, Overrides, Problem};
+use bilo::problem::{Overrides, Problem};
 use bilo::{Job, Method, run};
 use std::path::Path;
 
@@ -91,7 +91,7 @@ fn darcy_is_solved_by_splines() {
             "classical.cells=30",
         ],
     );
-    assert_eq!((kind(&outcome), outcome.functions[0].gradient), ("dictionary", GradientMode::Exact));
+    assert_eq!((kind(&outcome), outcome.functions[0].gradient), ("dictionary", "exact"));
     let accuracy = outcome.functions[0].classification_accuracy.expect("a truth and a threshold");
     assert!(accuracy > 0.96, "{accuracy}");
     let states: Vec<_> = outcome.states.iter().map(|state| state.relative_l2_vs_classical).collect();

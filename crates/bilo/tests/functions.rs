@@ -272,12 +272,12 @@ fn the_exact_gradient_finds_what_the_adjoint_method_finds() {
     let adjoint = error(&adjoint(&shipped(POISSON, &[]), 0));
     let exact = run_with("exact");
     assert!((error(&exact) / adjoint - 1.0).abs() < 0.1, "{} and {adjoint}", error(&exact));
-    assert_eq!(exact.functions[0].gradient.name(), "exact");
+    assert_eq!(exact.functions[0].gradient, "exact");
     assert!(exact.audit.iter().all(|audit| audit.cosine > 0.99), "{:?}", exact.audit);
     assert_eq!(exact.warnings, Vec::<String>::new());
     let pointwise = run_with("pointwise");
     assert!(error(&pointwise) < 0.7 * adjoint, "{}", error(&pointwise));
-    assert_eq!(pointwise.functions[0].gradient.name(), "pointwise");
+    assert_eq!(pointwise.functions[0].gradient, "pointwise");
     // 0.2 to 0.27 by solves without networks, by the nodes' values on another grid.
     assert!((0.1..0.4).contains(&pointwise.audit[0].cosine), "{:?}", pointwise.audit);
     assert!(pointwise.states[0].relative_l2_vs_classical.unwrap() < 1.6e-3);

@@ -5,7 +5,7 @@ use bilo::level::{Fit, Lower, Upper};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::problem::{OperatorKind, Overrides, Problem, Table};
-use bilo::train::{Point, Trainer};
+use bilo::train::{Losses, Point, Trainer};
 use bilo::twin::Twin;
 use bilo_jet::{Device, cpu};
 use bilo_optim::{Lbfgs, Optimizer};
@@ -43,8 +43,7 @@ fn trained(problem: &Problem, data: &Table) -> Point {
     Trainer {
         device: device.as_mut(),
         problem,
-        lower: &lower,
-        upper: &upper,
+        losses: Losses::Bilevel { lower: &lower, upper: &upper },
         fit: &Fit::default(),
         shapes: &LocalOperator::new(problem, 1).unwrap().shapes(),
         upper_rates: &[problem.training.theta_rate],

@@ -1,14 +1,14 @@
 //! A device that takes steps by itself: the phases of training come to the same as steps taken one by one.
 
-use bilo::level::{Fit, Lower, Upper};
+use bilo::level::{Fit, Joint, Lower, Upper};
 use bilo::observer::{Control, Event, Observer};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
-use bilo::train::{Ended, Point, Trainer};
+use bilo::train::{Ended, Losses, Point, Trainer};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Kernel, Linearisation,
-    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, cpu,
+    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
@@ -44,14 +44,17 @@ impl Alone {
             let loss = self.cpu.residual(*id, weights, unknowns, terms, Some(&mut gradient));
             seen.losses.extend(loss.residual.into_iter().chain(loss.gradient));
         }
-        for &id in &descent.fits {
-            seen.losses.push(self.cpu.density(id, weights, unknowns, Some(&mut gradient)).0);
-        }
         let mut by_unknowns = vec![0.0; descent.bounds.len()];
-        for &(id, factor) in &descent.upper {
-            let (value, slopes) = self.cpu.density(id, weights, unknowns, None);
+        for &Weighted { id, factor, level } in &descent.densities {
+            let mut own = vec![0.0; weights.len()];
+            let (value, slopes) = self.cpu.density(id, weights, unknowns, Some(&mut own));
             seen.losses.push(value);
-            by_unknowns.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += factor * slope);
+            if level.is_lower() {
+                gradient.iter_mut().zip(own).for_each(|(sum, slope)| *sum += factor * slope);
+            }
+            if level.is_upper() {
+                by_unknowns.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += factor * slope);
+            }
         }
         lower.scale_rate(factors.0);
         lower.step_along(weights, &gradient);
@@ -161,6 +164,16 @@ impl Observer for Notes {
 }
 
 fn train(device: &mut dyn Device, set: &[&str], stop_after: usize) -> (Point, Notes, [Ended; 2]) {
+    train_by(device, set, stop_after, false)
+}
+
+/// By the two levels of BiLO, or by the one loss of a physics-informed network.
+fn train_by(
+    device: &mut dyn Device,
+    set: &[&str],
+    stop_after: usize,
+    joint: bool,
+) -> (Point, Notes, [Ended; 2]) {
     let text = include_str!("../../../problems/poisson-scalar.toml");
     let set = set.iter().map(ToString::to_string).collect();
     let problem =
@@ -169,19 +182,24 @@ fn train(device: &mut dyn Device, set: &[&str], stop_after: usize) -> (Point, No
     let x: Vec<f64> = (0..21).map(|i| f64::from(i) / 20.0).collect();
     let values = x.iter().map(|x| (std::f64::consts::PI * x).sin() / 2.0).collect();
     let data = Table { coordinates: vec![x], values, sigma: None };
-    let mut operator = LocalOperator::new(&problem, 1).expect("a valid problem");
+    let make = if joint { LocalOperator::without_parameters } else { LocalOperator::new };
+    let mut operator = make(&problem, 1).expect("a valid problem");
     let lower = Lower::new(&problem, &mut operator, device, 1).expect("a valid problem");
     let upper = Upper::new(&problem, &mut operator, device, vec![data.clone()]).expect("a valid problem");
+    let one = Joint::new(&problem, &mut operator, device, vec![data.clone()], 1).expect("a valid problem");
+    let losses = match joint {
+        true => Losses::Joint(&one),
+        false => Losses::Bilevel { lower: &lower, upper: &upper },
+    };
     let fit = Fit::new(&problem, &mut operator, device).expect("a valid problem");
     let fit = fit.with_start(&problem, &mut operator, device, vec![(0, data)]).expect("a valid problem");
     let mut point = Point::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
-    let loss_names = [lower.names(), upper.names(), fit.names()].concat();
+    let loss_names = [&losses.names()[..], fit.names()].concat();
     let mut notes = Notes { steps: vec![], stop_after };
     let mut trainer = Trainer {
         device,
         problem: &problem,
-        lower: &lower,
-        upper: &upper,
+        losses,
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &[problem.training.theta_rate],
@@ -205,8 +223,15 @@ const STEPS: [&str; 5] = [
 
 #[test]
 fn stretches_of_steps_come_to_the_same_as_single_steps() {
-    let (one, one_notes, one_ended) = train(cpu(Precision::F32, Some(1)).as_mut(), &STEPS, usize::MAX);
-    let (other, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &STEPS, usize::MAX);
+    for joint in [false, true] {
+        come_to_the_same(joint);
+    }
+}
+
+fn come_to_the_same(joint: bool) {
+    let by = |device: &mut dyn Device| train_by(device, &STEPS, usize::MAX, joint);
+    let (one, one_notes, one_ended) = by(cpu(Precision::F32, Some(1)).as_mut());
+    let (other, notes, ended) = by(&mut Alone::new(Precision::F32, usize::MAX));
     assert_eq!(one, other);
     for (one, other) in one_notes.steps.iter().zip(&notes.steps) {
         // Compared as text, since losses of the other phase are not numbers.

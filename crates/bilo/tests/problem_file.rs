@@ -322,7 +322,7 @@ fn every_setting_of_network_and_training_is_read() {
     let network = "[network]\nwidth = 8\nlayers = 3\nactivation = \"sin\"\nresidual = true\nmodified = true\n\
         separate = true\nfourier = { features = 4, scale = 2.0 }\n";
     let train = "[train]\nrecipe = \"paper\"\nprecision = \"f64\"\noptimiser = \"lbfgs\"\nschedule = \"cosine\"\n\
-        pretrain-steps = 1\ntrain-steps = 2\nrate = 3\ntheta-rate = 4\nrgrad-weight = 5\npretrain-on-solution = false\n\
+        pretrain-steps = 1\ntrain-steps = 2\nrate = 3\ntheta-rate = 4\nrgrad-weight = 5\ndata-weight = 6\nlower-steps = 7\ninverse-steps = 8\npretrain-on-solution = false\n\
         settle-tolerance = 6\nsettle-steps = 7\ntime-limit = 8\nrecord-every = 9\nlevels = \"alternating\"\n\
         max-lower-steps = 10\nlower-tolerance = 11\ntheta-optimiser = \"soap\"\n";
     let (start, rest) = FRONT.split_once("[network]").expect("settings");
@@ -343,6 +343,9 @@ fn every_setting_of_network_and_training_is_read() {
         rate: 3.0,
         theta_rate: 4.0,
         rgrad_weight: 5.0,
+        data_weight: 6.0,
+        lower_steps: 7,
+        inverse_steps: 8,
         gradient: bilo::problem::GradientMode::Pointwise,
         pretrain_on_solution: false,
         settle_tolerance: 6.0,

@@ -81,7 +81,7 @@ fn function(unknown: &FunctionOutcome) -> Value {
         "relative_l2_error_of_guess": unknown.relative_l2_error_of_guess,
         "classification_accuracy": unknown.classification_accuracy,
         "range": [unknown.range.0, unknown.range.1],
-        "gradient": unknown.gradient.name(),
+        "gradient": unknown.gradient,
     })
 }
 

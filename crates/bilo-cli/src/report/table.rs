@@ -72,7 +72,7 @@ fn function(unknown: &FunctionOutcome) -> String {
     let classes =
         accuracy.map(|share| format!("; {:.1} % on the right side of the threshold", 100.0 * share));
     let classes = classes.unwrap_or_default();
-    let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient.name());
+    let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient);
     format!("{name}({of}){unit}: from {least} to {most}{error}{classes}; moved by the {mode} gradient.\n")
 }
 
@@ -315,7 +315,7 @@ Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
             relative_l2_error: Some(0.125),
             relative_l2_error_of_guess: Some(0.75),
             classification_accuracy: Some(0.9826),
-            gradient: bilo::problem::GradientMode::Exact,
+            gradient: "exact",
         };
         let expected = "A(x, y): from 3 to 12; relative L2 error 1.25e-1 (of the guess 7.50e-1); \
                         98.3 % on the right side of the threshold; moved by the exact gradient.\n";

@@ -41,7 +41,7 @@ impl Loss<'_> {
         // From the last to the first: what a network is fed with comes from those before it.
         for network in tile.active().rev().filter(|network| self.is_swept(network)) {
             network.reverse(code, 0..1, false);
-            if program.over_functions && !network.carrier.feeds.is_empty() {
+            if program.moves.moves(true) && !network.carrier.feeds.is_empty() {
                 code.each_point(tile.points, |code| self.feed_adjoint(code, network));
             }
         }
@@ -54,14 +54,14 @@ impl Loss<'_> {
             }
         });
         code.line("if (!differentiate) continue;");
-        for network in tile.active().filter(|network| network.carrier.given == program.over_functions) {
+        for network in tile.active().filter(|network| program.moves.moves(network.carrier.given)) {
             network.gradient(code, false);
         }
     }
 
     /// Whether adjoints are swept back through a network.
     fn is_swept(&self, network: &NetworkCode<'_>) -> bool {
-        !network.carrier.given || self.program.over_functions
+        !network.carrier.given || self.program.moves.moves(true)
     }
 
     /// The density, its derivatives through moving inputs, and its adjoints by slots and unknowns.

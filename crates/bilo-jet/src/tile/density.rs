@@ -48,14 +48,15 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
         tape.adjoint(&adjoint_seeds, &mut runner.first);
         let mut adjoints: Vec<Vec<T>> =
             (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot).to_vec()).collect();
+        let functions = program.moves.moves(true);
         // From the last to the first: what a network is fed with comes from those before it.
         for (number, network) in points.active().rev() {
-            if points.given[number] && !program.over_functions {
+            if points.given[number] && !functions {
                 continue;
             }
             points.seed_network(&mut runner.work[number], number, &adjoints);
             network.reverse(&self.weights[number], &mut runner.work[number], false);
-            if program.over_functions {
+            if functions {
                 points.feed_adjoint(number, runner, &mut adjoints);
             }
         }
@@ -66,7 +67,7 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
             sums[1 + unknown] += column.iter().map(|value| value.wide()).sum::<f64>();
         }
         if self.gradient {
-            points.weight_gradient(runner, false, program.over_functions, gradient);
+            points.weight_gradient(runner, false, program.moves, gradient);
         }
     }
 }

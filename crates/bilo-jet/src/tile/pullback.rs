@@ -1,7 +1,7 @@
 //! The transposed Jacobian on one tile.
 
 use super::{Points, Task, TileRunner};
-use crate::program::ResidualProgram;
+use crate::program::{Moves, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::sweep::Weights;
 
@@ -38,7 +38,7 @@ impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
         for (number, network) in points.moved() {
             network.reverse(&self.weights[number], &mut runner.work[number], false);
         }
-        points.weight_gradient(runner, false, false, gradient);
+        points.weight_gradient(runner, false, Moves::States, gradient);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Points, Task, TileRunner};
 use crate::device::ResidualWeights;
-use crate::program::ResidualProgram;
+use crate::program::{Moves, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::sweep::Weights;
 use bilo_expr::Input;
@@ -35,7 +35,7 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
         self.losses_and_seeds(program, points, tile, runner, sums);
         if self.gradient {
             self.back(program, points, runner);
-            points.weight_gradient(runner, true, false, gradient);
+            points.weight_gradient(runner, true, Moves::States, gradient);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Lattice;
 use crate::diagnostic::Result;
 use crate::examine::text::digits;
 use crate::outcome::{Field, Fields, FunctionOutcome, Outcome};
-use crate::problem::{Argument, Coordinate, GradientMode, Problem, UnknownFunction};
+use crate::problem::{Argument, Coordinate, Problem, UnknownFunction};
 use crate::verify::{relative_l2, report_nodes};
 
 /// Nodes of the grid on which an error is measured, along the one coordinate or along each of several.
@@ -21,7 +21,7 @@ pub(crate) fn outcome(
     problem: &Problem,
     function: &UnknownFunction,
     estimate: &mut Estimate<'_>,
-    gradient: GradientMode,
+    gradient: &'static str,
 ) -> Result<FunctionOutcome> {
     let fine = on_grid(function, FINE[usize::from(function.of.len() > 1)]);
     let values = at_nodes(&fine, estimate)?;

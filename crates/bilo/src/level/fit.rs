@@ -4,7 +4,7 @@ use super::{Sum, gaussian_density, on_nodes};
 use crate::diagnostic::Result;
 use crate::operator::{LocalOperator, with_shifts};
 use crate::problem::{Problem, Table};
-use bilo_jet::{DensityId, Device};
+use bilo_jet::{DensityId, Device, Moves};
 
 /// Pre-training's extra terms: mean |u - u_0|² for every state over W, and mean |f - f_0|² for every
 /// unknown function over V.
@@ -24,7 +24,7 @@ impl Fit {
         for (number, function) in problem.functions.iter().enumerate().take(networks) {
             let density = gaussian_density(operator, operator.functions.values[number]);
             let (with_data, origin) = (operator.for_function_with_data(number), function.guess.origin());
-            let sum = Sum { density, operator: with_data, over_functions: true, origin };
+            let sum = Sum { density, operator: with_data, moves: Moves::Functions, origin };
             let table = on_nodes(problem, function, Some(&function.guess))?;
             fit.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
             fit.names.push(format!("fit.{}", function.name));
@@ -44,7 +44,7 @@ impl Fit {
             let state = &problem.states[number];
             let density = gaussian_density(operator, operator.states[number]);
             let (with_data, origin) = (operator.with_data_columns(), &state.form.origin);
-            let sum = Sum { density, operator: with_data, over_functions: false, origin };
+            let sum = Sum { density, operator: with_data, moves: Moves::States, origin };
             self.densities.push(sum.load_mean(&mut operator.names, device, table)?.id);
             self.names.push(format!("fit.{}", state.name));
         }

@@ -67,7 +67,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
         let lattice = Lattice::new(function);
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact)?);
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact.name())?);
         score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
         score::compare_range(&mut outcome, problem, function);
     }

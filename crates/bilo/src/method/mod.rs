@@ -2,6 +2,9 @@
 
 mod adjoint;
 mod bilo;
+mod networks;
+mod rivals;
+mod trained;
 
 use crate::diagnostic::Result;
 use crate::hardware::Hardware;
@@ -18,12 +21,17 @@ pub enum Method {
     Bilo,
     /// The minimum of the same data loss under the exact PDE, by the classical twin.
     Adjoint,
+    /// A physics-informed network: equation and data in one loss.
+    Pinn,
+    /// Bi-level physics-informed network: a network for the state alone, and the gradient through it by an inverse
+    /// Hessian.
+    Bpn,
 }
 
 impl Method {
     /// The names of all methods.
     pub fn names() -> &'static [&'static str] {
-        &["bilo", "adjoint"]
+        &["bilo", "adjoint", "pinn", "bpn"]
     }
 
     /// Its name.
@@ -31,6 +39,8 @@ impl Method {
         match self {
             Method::Bilo => "bilo",
             Method::Adjoint => "adjoint",
+            Method::Pinn => "pinn",
+            Method::Bpn => "bpn",
         }
     }
 }
@@ -42,6 +52,8 @@ impl FromStr for Method {
         match name {
             "bilo" => Ok(Method::Bilo),
             "adjoint" => Ok(Method::Adjoint),
+            "pinn" => Ok(Method::Pinn),
+            "bpn" => Ok(Method::Bpn),
             _ => Err(format!("there is no method `{name}`; the methods are: {}", Method::names().join(", "))),
         }
     }
@@ -66,5 +78,7 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
     match job.method {
         Method::Bilo => bilo::run(problem, job, observer),
         Method::Adjoint => adjoint::run(problem, job, observer),
+        Method::Pinn => rivals::pinn(problem, job, observer),
+        Method::Bpn => rivals::bpn(problem, job, observer),
     }
 }

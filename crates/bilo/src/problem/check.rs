@@ -313,6 +313,7 @@ impl Check<'_> {
         self.positive("train.rate", training.rate)?;
         self.positive("train.theta-rate", training.theta_rate)?;
         self.not_negative("train.rgrad-weight", training.rgrad_weight)?;
+        self.not_negative("train.data-weight", training.data_weight)?;
         self.not_negative("train.settle-tolerance", training.settle_tolerance)?;
         self.count("train.settle-steps", training.settle_steps, 1, usize::MAX)?;
         self.count("train.record-every", training.record_every, 1, usize::MAX)?;

@@ -407,6 +407,12 @@ pub struct Training {
     pub theta_rate: f64,
     /// w_rgrad, the weight of the residual-gradient loss.
     pub rgrad_weight: f64,
+    /// w_dat: weight of the data in the one loss of a physics-informed network.
+    pub data_weight: f64,
+    /// Steps of the lower level before each of the upper one, for BPN.
+    pub lower_steps: usize,
+    /// Iterations for the inverse Hessian, for BPN.
+    pub inverse_steps: usize,
     /// Which gradient moves unknown functions.
     pub gradient: GradientMode,
     /// Pre-training also fits u_0, the classical solution at the guess.

@@ -24,6 +24,9 @@ const TRAIN_KEYS: &[&str] = &[
     "rate",
     "theta-rate",
     "rgrad-weight",
+    "data-weight",
+    "lower-steps",
+    "inverse-steps",
     "gradient",
     "pretrain-on-solution",
     "settle-tolerance",
@@ -132,6 +135,9 @@ fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
     set(&mut training.rate, reader.number("rate")?);
     set(&mut training.theta_rate, reader.number("theta-rate")?);
     set(&mut training.rgrad_weight, reader.number("rgrad-weight")?);
+    set(&mut training.data_weight, reader.number("data-weight")?);
+    set(&mut training.lower_steps, reader.count("lower-steps")?);
+    set(&mut training.inverse_steps, reader.count("inverse-steps")?);
     set(&mut training.pretrain_on_solution, reader.boolean("pretrain-on-solution")?);
     set(&mut training.settle_tolerance, reader.number("settle-tolerance")?);
     set(&mut training.settle_steps, reader.count("settle-steps")?);

@@ -1,6 +1,6 @@
 //! Training by a device that takes the steps itself: the same phases and reasons to stop, looked at many steps at a time.
 
-use super::{Ended, Point, Trainer};
+use super::{Ended, Losses, Point, Trainer};
 use crate::observer::{Event, Phase};
 use crate::operator::with_shifts;
 use crate::outcome::Stop;
@@ -18,28 +18,36 @@ impl Trainer<'_> {
         let settings = self.settings();
         let adam = settings.optimiser == WeightOptimiser::Adam
             && (phase == Phase::Pretrain || settings.theta_optimiser == ThetaOptimiser::Adam);
-        let together = phase == Phase::Pretrain || settings.levels == Levels::Simultaneous;
-        if !adam || !together || self.upper.follows_unknowns() {
+        let together = match self.losses {
+            Losses::Bilevel { .. } => settings.levels == Levels::Simultaneous,
+            Losses::Joint(_) => true,
+            Losses::Nested(_) => false,
+        };
+        let upper = self.losses.upper();
+        if !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
             return None;
         }
         let descent = self.descent(phase, point);
-        let unknowns = with_shifts(&point.eta, self.lower.unknowns);
+        let unknowns = with_shifts(&point.eta, upper.unknowns);
         self.device.begin(&descent, &point.weights, &unknowns).then(|| self.stretches(phase, point))
     }
 
     /// What moves what in a phase.
     fn descent(&self, phase: Phase, point: &Point) -> Descent {
-        let lower =
-            Descent { residuals: self.lower.terms(), rate: self.settings().rate, ..Descent::default() };
+        let lower = Descent {
+            residuals: self.losses.programs(),
+            densities: self.losses.densities(phase, self.fit),
+            rate: self.settings().rate,
+            ..Descent::default()
+        };
         if phase == Phase::Pretrain {
-            return Descent { fits: self.fit.densities().to_vec(), ..lower };
+            return lower;
         }
         let bound = |j: usize| match self.problem.unknowns.get(j) {
             Some(unknown) => (unknown.project(f64::NEG_INFINITY), unknown.project(f64::INFINITY)),
             None => (f64::NEG_INFINITY, f64::INFINITY),
         };
         Descent {
-            upper: self.upper.parts().into_iter().map(|(id, weight, _)| (id, weight)).collect(),
             first: self.shapes.function_weights(),
             upper_rates: self.upper_rates.to_vec(),
             bounds: (0..point.eta.len()).map(bound).collect(),
@@ -56,11 +64,11 @@ impl Trainer<'_> {
         };
         self.observer.event(&Event::Begin(phase, steps));
         let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
-        let renewal = self.lower.renewal(self.problem);
+        let renewal = self.losses.renewal(self.problem);
         let (mut settling, mut ended) = (self.settling(), self.not_begun());
         while ended.steps < steps && ended.stop == Stop::Steps {
             let done = ended.steps;
-            self.lower.renew(self.problem, self.device, earlier + done + 1);
+            self.losses.renew(self.problem, self.device, earlier + done + 1);
             // Up to the step before points are drawn anew.
             let until = renewal.map_or(STRETCH, |every| every - (earlier + done) % every);
             let last = (done + until.min(STRETCH)).min(steps);
@@ -124,16 +132,16 @@ impl Trainer<'_> {
 
     /// The terms of all losses, in the order of their names; those of the other phase are missing.
     fn losses_of(&self, phase: Phase, seen: &[f64]) -> Vec<f64> {
-        let lower = self.lower.names().len();
+        let (lower, upper) = (self.losses.residual_names().len(), self.losses.upper());
         let mut terms = seen[..lower].to_vec();
         match phase {
             Phase::Pretrain => {
-                terms.extend(vec![f64::NAN; self.upper.names().len()]);
+                terms.extend(vec![f64::NAN; upper.names().len()]);
                 terms.extend(&seen[lower..]);
             }
             Phase::Train => {
-                let mut sums = vec![0.0; self.upper.names().len()];
-                for ((_, _, term), value) in self.upper.parts().into_iter().zip(&seen[lower..]) {
+                let mut sums = vec![0.0; upper.names().len()];
+                for ((_, _, term), value) in upper.parts().into_iter().zip(&seen[lower..]) {
                     sums[term] += value;
                 }
                 terms.extend(sums);

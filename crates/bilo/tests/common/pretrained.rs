@@ -6,7 +6,7 @@ use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::Problem;
-use bilo::train::{Point, Trainer};
+use bilo::train::{Losses, Point, Trainer};
 use bilo_jet::{Device, cpu};
 use std::time::Instant;
 
@@ -24,8 +24,7 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
     let ended = Trainer {
         device: device.as_mut(),
         problem,
-        lower: &lower,
-        upper: &upper,
+        losses: Losses::Bilevel { lower: &lower, upper: &upper },
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),

@@ -4,11 +4,11 @@
 //! solution no longer changes from one to the next: what changes is the error of the smaller one.
 
 use super::rung::Rung;
-use super::{Found, Scene};
-use crate::closing::Inspector;
+use crate::closing::{Inspector, Mover};
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::examine::text::digits;
 use crate::implicit::{LocalSolver, LocalVisit, LowerStep, Untouched, Work};
+use crate::method::networks::{Found, Scene};
 use crate::misfit::{DataLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::LocalOperator;
@@ -104,7 +104,7 @@ pub(super) fn solve(
     forced: bool,
 ) -> Result<std::result::Result<Found, String>> {
     let Scene { problem, tables, twin, .. } = *scene;
-    let inspector = Inspector::new(problem, tables, twin, None);
+    let inspector = Inspector::new(problem, tables, twin, Mover::Slopes);
     std::thread::scope(|scope| {
         let guess = scope.spawn(|| inspector.visit_guess());
         let mut climb = Climb::new(scene, observer);
@@ -348,13 +348,13 @@ impl<'a, 'o> Climb<'a, 'o> {
         let stop = stop.unwrap_or(Stop::Converged);
         let ended = |steps: usize, seconds: f64| Ended { stop: stop.clone(), steps, losses: vec![], seconds };
         Ok(Found {
-            description: match &rung {
+            description: Some(match &rung {
                 Rung::Dictionary(size) => {
                     let change = change.filter(|_| refined);
                     OperatorOutcome::dictionary(problem, size, residual, change, self.work)
                 }
                 Rung::Network(_) => OperatorOutcome::network(Some(self.work)),
-            },
+            }),
             losses: names.into_iter().zip(losses).collect(),
             pretrained: ended(self.lower_steps, self.pretrained),
             trained: ended(self.steps, seconds - self.pretrained),
@@ -362,7 +362,7 @@ impl<'a, 'o> Climb<'a, 'o> {
             upper: None,
             operator,
             device,
-            at_guess,
+            at_guess: Some(at_guess),
         })
     }
 }

@@ -1,18 +1,21 @@
-//! The local operator as a network with the unknowns among its inputs: pre-train it at the guess, then move both
-//! levels.
+//! Networks that are trained: at the guess first, then with the unknowns.
+//!
+//! BiLO's have the unknowns among their inputs; those of its rivals are one solution, which the unknowns move by moving
+//! the weights.
 
-use super::{Found, Scene};
-use crate::closing::Inspector;
+use super::Method;
+use super::networks::{Found, Scene};
+use crate::closing::{Inspector, Mover};
 use crate::diagnostic::Result;
 use crate::hardware::require_sound;
-use crate::level::{Fit, Lower, Upper};
+use crate::level::{Fit, Joint, Lower, Upper};
 use crate::observer::{Event, Observer};
 use crate::operator::LocalOperator;
 use crate::outcome::{OperatorOutcome, Stop};
 use crate::problem::{Problem, Table, sample};
 use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
-use crate::train::{Ended, Point, Trainer};
+use crate::train::{Ended, Losses, Point, Trainer};
 use crate::twin::Twin;
 use bilo_jet::Device;
 use rand::SeedableRng;
@@ -22,15 +25,17 @@ use rand_pcg::Pcg64;
 pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Found> {
     let Scene { problem, job, tables, twin, .. } = *scene;
     let mut device = job.hardware.device(problem.training.precision, job.threads)?;
-    let mut operator = LocalOperator::new(problem, job.seed)?;
-    let lower = Lower::new(problem, &mut operator, device.as_mut(), job.seed)?;
-    let upper = Upper::new(problem, &mut operator, device.as_mut(), tables.to_vec())?;
+    let mut operator = match job.method {
+        Method::Pinn | Method::Bpn => LocalOperator::without_parameters(problem, job.seed)?,
+        _ => LocalOperator::new(problem, job.seed)?,
+    };
+    let loaded = Loaded::new(scene, &mut operator, device.as_mut())?;
+    let losses = loaded.losses(job.method);
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
     let fit = load_start(fit, problem, twin, job.seed, &mut operator, device.as_mut(), observer)?;
     require_sound(device.as_ref())?;
-    let inspector = Inspector::new(problem, tables, twin, Some(&upper));
 
-    let mut loss_names = [lower.names(), upper.names()].concat();
+    let mut loss_names = losses.names();
     loss_names.extend(fit.names().to_vec());
     let mut eta = problem.eta_of_guess();
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
@@ -38,8 +43,7 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
     let mut trainer = Trainer {
         device: device.as_mut(),
         problem,
-        lower: &lower,
-        upper: &upper,
+        losses,
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),
@@ -49,22 +53,60 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         began: scene.began,
     };
     let pretrained = trainer.pretrain(&mut point);
-    let at_guess = inspector.audit_guess(&point, &mut operator, trainer.device)?;
+    let at_guess = match losses {
+        Losses::Bilevel { upper, .. } => {
+            let inspector = Inspector::new(problem, tables, twin, Mover::Upper(upper));
+            Some(inspector.audit_guess(&point, &mut operator, trainer.device)?)
+        }
+        Losses::Joint(_) | Losses::Nested(_) => None,
+    };
     let trained = match pretrained.stop {
         Stop::Steps => trainer.train(&mut point),
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
     };
+    let upper = match loaded {
+        Loaded::Bilevel(_, upper) => Some(upper),
+        Loaded::Joint(_) => None,
+    };
     Ok(Found {
         operator,
         device,
-        upper: Some(upper),
         point,
         losses: loss_names.into_iter().zip(trained.losses.clone()).collect(),
+        description: at_guess.is_some().then(|| OperatorOutcome::network(None)),
         at_guess,
-        description: OperatorOutcome::network(None),
+        upper,
         pretrained,
         trained,
     })
+}
+
+/// The losses of a method on its device.
+enum Loaded {
+    Bilevel(Lower, Upper),
+    Joint(Joint),
+}
+
+impl Loaded {
+    fn new(scene: &Scene<'_>, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
+        let Scene { problem, job, tables, .. } = *scene;
+        let (tables, seed) = (tables.to_vec(), job.seed);
+        Ok(match job.method {
+            Method::Pinn | Method::Bpn => Self::Joint(Joint::new(problem, operator, device, tables, seed)?),
+            _ => {
+                let lower = Lower::new(problem, operator, device, seed)?;
+                Self::Bilevel(lower, Upper::new(problem, operator, device, tables)?)
+            }
+        })
+    }
+
+    fn losses(&self, method: Method) -> Losses<'_> {
+        match self {
+            Self::Bilevel(lower, upper) => Losses::Bilevel { lower, upper },
+            Self::Joint(joint) if method == Method::Bpn => Losses::Nested(joint),
+            Self::Joint(joint) => Losses::Joint(joint),
+        }
+    }
 }
 
 /// u_0, the classical solution at the guess, at points of the PDE; none if

@@ -1,0 +1,163 @@
+//! Physics-informed networks and BPN: the gradients they move along, where they lead, and what is refused.
+
+use bilo::data::observed_tables;
+use bilo::level::{Fit, Joint};
+use bilo::observer::Silent;
+use bilo::operator::LocalOperator;
+use bilo::outcome::Outcome;
+use bilo::problem::{Overrides, Problem};
+use bilo::train::{Losses, Point, Trainer};
+use bilo::{Job, Method, run};
+use bilo_jet::{Device, Moves, Precision, cpu};
+use std::path::Path;
+use std::time::Instant;
+
+const SCALAR: &str = include_str!("../../../problems/poisson-scalar.toml");
+const FUNCTION: &str = include_str!("../../../problems/poisson-variable.toml");
+const HARD: &str = include_str!("../../../problems/bpn-toy.toml");
+const SOFT: &str = include_str!("../../../problems/bpn-toy-soft.toml");
+
+fn problem(text: &str, set: &[&str]) -> Problem {
+    let set = set.iter().map(ToString::to_string).collect();
+    Problem::from_toml("a shipped problem", text, Path::new("."), &Overrides { recipe: None, set })
+        .expect("a valid problem")
+}
+
+fn solve(text: &str, method: Method, set: &[&str], threads: usize) -> Outcome {
+    let job = Job { method, threads: Some(threads), ..Job::default() };
+    run(&problem(text, set), &job, &mut Silent).expect("it runs")
+}
+
+/// A problem on a device in double precision, with a starting point.
+fn loaded(problem: &Problem) -> (Box<dyn Device>, LocalOperator, Joint, Point) {
+    let mut device = cpu(Precision::F64, Some(1));
+    let mut operator = LocalOperator::without_parameters(problem, 0).expect("a valid problem");
+    let tables = observed_tables(problem, 0).expect("data");
+    let joint = Joint::new(problem, &mut operator, device.as_mut(), tables, 0).expect("a valid problem");
+    let point = Point::new(operator.initial_weights(0), problem.eta_of_guess());
+    (device, operator, joint, point)
+}
+
+/// By the scalars, by the weights of D's network and by those of u's, which has no input for any of them: against central
+/// differences of the loss itself, whose error is of the order of the square of their step.
+#[test]
+fn the_one_loss_has_the_right_slopes_by_everything() {
+    let weight = 3.5;
+    let set = format!("train.data-weight={weight}");
+    let small = ["network.width=5", "unknown.D.network={ width = 4 }", &set];
+    let variable = problem(FUNCTION, &small);
+    let (mut device, operator, joint, Point { weights, eta, .. }) = loaded(&variable);
+    let loss = joint.loss(device.as_mut(), &weights, &eta);
+    let step = 1e-5;
+    let mut value = |weights: &[f64]| {
+        let terms = joint.loss(device.as_mut(), weights, &eta).terms;
+        terms[0] + weight * terms[1] + 1e-3 * terms[2]
+    };
+    for i in (0..weights.len()).step_by(7) {
+        let mut moved = |by: f64| {
+            let mut weights = weights.clone();
+            weights[i] += by;
+            value(&weights)
+        };
+        let slope = (moved(step) - moved(-step)) / (2.0 * step);
+        assert!((slope - loss.by_weights[i]).abs() < 1e-6 * slope.abs().max(1.0), "weight {i}: {slope}");
+    }
+    let functions = operator.shapes().function_weights();
+    let of_states = joint.residual_loss(device.as_mut(), &weights, &eta, Moves::States).by_weights;
+    assert!(of_states[..functions].iter().all(|slope| *slope == 0.0), "pre-training moves no function");
+
+    let scalar = problem(SCALAR, &["network.width=5"]);
+    let (mut device, _, joint, Point { weights, eta, .. }) = loaded(&scalar);
+    let by_eta = joint.loss(device.as_mut(), &weights, &eta).by_eta[0];
+    let mut moved = |by: f64| joint.loss(device.as_mut(), &weights, &[eta[0] + by]).terms.iter().sum::<f64>();
+    let slope = (moved(step) - moved(-step)) / (2.0 * step);
+    assert!((slope - by_eta).abs() < 1e-6 * slope.abs(), "{slope} {by_eta}");
+}
+
+/// Without noise equation and data agree, and so must a physics-informed network in the end; to how many digits is a matter
+/// of training. It has no local operator, so there is nothing to audit; the classical solution is held against it.
+#[test]
+fn a_physics_informed_network_finds_a_scalar() {
+    let found = solve(SCALAR, Method::Pinn, &["train.data-weight=100"], 1);
+    assert_eq!(found.method, "pinn");
+    let d = &found.unknowns[0];
+    assert!(d.relative_error().unwrap() < 0.01, "{d:?}");
+    assert!(d.sd.is_some() && d.sd_network.is_none() && d.data_optimal.is_some());
+    assert!(found.operator.is_none() && found.audit.is_empty());
+    assert!(found.states[0].relative_l2_vs_classical.unwrap() < 0.01);
+    let names: Vec<&str> = found.losses.iter().map(|(name, _)| &name[..]).collect();
+    assert_eq!(names, ["residual.balance", "data.profile", "fit.u"]);
+}
+
+/// The function leaves its guess, and the data come to fit as well as noise lets them.
+#[test]
+fn a_physics_informed_network_finds_a_function() {
+    let set = ["train.data-weight=100", "train.train-steps=2000"];
+    let found = solve(FUNCTION, Method::Pinn, &set, 1);
+    let d = &found.functions[0];
+    assert_eq!(d.gradient, "joint");
+    let (error, of_guess) = (d.relative_l2_error.unwrap(), d.relative_l2_error_of_guess.unwrap());
+    assert!(error < 0.5 * of_guess, "{error} {of_guess}");
+    let misfit = found.misfits[0].network.unwrap();
+    assert!((0.5e-4..1.5e-4).contains(&misfit), "noise has the variance 1e-4: {misfit}");
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let short = ["train.pretrain-steps=20", "train.train-steps=20"];
+    for method in [Method::Pinn, Method::Bpn] {
+        let [one, two] = [1, 2].map(|threads| solve(SOFT, method, &short, threads).unknowns);
+        assert_eq!(one, two);
+    }
+}
+
+/// dJ/dth with J = (th0² + th1² + th0 th1 - 2 th1 - th0 + 1)/3, the integral of (y - x²)² for y'' = 2 with these
+/// boundary values: at the guess (1, 1) it is (2/3, 1/3). The boundary values reach y only through the weights, so all of it
+/// is BPN's inverse Hessian. The mean over 64 points is the integral to 2 %, and 32 iterations on an ill-conditioned Hessian
+/// leave the rest.
+#[test]
+fn the_gradient_through_the_weights_is_that_of_the_problem() {
+    let toy = problem(SOFT, &["train.precision=f64", "train.optimiser=lbfgs", "train.pretrain-steps=400"]);
+    let (mut device, operator, joint, mut point) = loaded(&toy);
+    let losses = Losses::Nested(&joint);
+    let mut trainer = Trainer {
+        device: device.as_mut(),
+        problem: &toy,
+        losses,
+        fit: &Fit::default(),
+        shapes: &operator.shapes(),
+        upper_rates: &operator.upper_rates(&toy),
+        loss_names: &losses.names(),
+        unknown_names: &toy.unknown_names(),
+        observer: &mut Silent,
+        began: Instant::now(),
+    };
+    trainer.pretrain(&mut point);
+    let found = trainer.hypergradient(&joint, &point).by_eta;
+    let at_fixed_weights = joint.upper().loss(device.as_mut(), &point.weights, &point.eta).by_eta;
+    assert_eq!(at_fixed_weights, [0.0, 0.0]);
+    for (found, exact) in found.iter().zip([2.0 / 3.0, 1.0 / 3.0]) {
+        assert!((found / exact - 1.0).abs() < 0.05, "{found} {exact}");
+    }
+}
+
+/// Both forms of the toy come to (0, 1), the soft one through the inverse Hessian alone.
+#[test]
+fn bpn_finds_the_boundary_values() {
+    let steps = ["train.train-steps=100", "network.width=16", "network.layers=1", "train.rate=5e-3"];
+    for toy in [HARD, SOFT] {
+        let found = solve(toy, Method::Bpn, &steps, 2);
+        let far =
+            |unknown: &bilo::outcome::ScalarOutcome| (unknown.estimate - unknown.truth.unwrap()).abs() > 0.01;
+        assert!(!found.unknowns.iter().any(far), "{:?}", found.unknowns);
+        assert_eq!((found.precision.as_str(), found.audit.len()), ("f64", 0));
+    }
+}
+
+#[test]
+fn what_solves_for_local_operators_is_refused() {
+    let job = Job { method: Method::Pinn, ..Job::default() };
+    let error =
+        run(&problem(SCALAR, &["train.optimiser=lm"]), &job, &mut Silent).expect_err("no local operator");
+    assert_eq!(error.headline(), "`lm` solves for local operators; the networks of pinn are trained");
+}
