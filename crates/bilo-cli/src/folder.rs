@@ -12,6 +12,8 @@ pub(crate) const PROBLEM: &str = "problem.toml";
 pub(crate) const HISTORY: &str = "history.csv";
 pub(crate) const FIELDS: &str = "fields.npz";
 pub(crate) const OUTCOME: &str = "outcome.json";
+/// An outcome that is being written.
+pub(crate) const UNFINISHED: &str = "outcome.part";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub(crate) const TABLE: &str = "fields.csv";
 
@@ -81,6 +83,9 @@ impl RunFolder {
     pub(crate) fn open(&mut self) -> Result<&Path, Failure> {
         if !self.open {
             fs::create_dir_all(&self.path).map_err(Failure::file("create the folder", &self.path))?;
+            // The mark of a run's folder, before all else: whenever the program is killed, the folder can be used again.
+            let history = self.path.join(HISTORY);
+            fs::write(&history, "").map_err(Failure::file("write", &history))?;
             remove_former_run(&self.path)?;
             self.rerun.write(&self.path)?;
             self.open = true;
@@ -93,11 +98,11 @@ fn is_former_run(folder: &Path) -> bool {
     [OUTCOME, HISTORY].iter().any(|name| folder.join(name).is_file())
 }
 
-/// Removes what a run writes; anything else stays.
+/// Removes what a run writes, but for its history; anything else stays. The outcome goes first: where one is, all is.
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let pictures = rerun::former_pictures(folder);
-    let files = [PROBLEM, HISTORY, FIELDS, OUTCOME].map(|name| folder.join(name));
+    let files = [OUTCOME, UNFINISHED, FIELDS, PROBLEM].map(|name| folder.join(name));
     for path in files.iter().chain(&data).chain(&pictures) {
         match fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -143,7 +148,7 @@ mod tests {
         let mut run = run_folder(&inner).unwrap();
         assert!(names(folder.path()).is_empty());
         run.open().unwrap();
-        assert_eq!(names(&inner), [PROBLEM]);
+        assert_eq!(names(&inner), [HISTORY, PROBLEM]);
     }
 
     #[test]
@@ -161,7 +166,7 @@ mod tests {
         let mut run = run_folder(path).unwrap();
         assert!(path.join(OUTCOME).exists() && path.join("data/e/p.csv").exists());
         run.open().unwrap();
-        assert_eq!(names(path), ["data", "notes.txt", PROBLEM]);
+        assert_eq!(names(path), ["data", HISTORY, "notes.txt", PROBLEM]);
         assert_eq!(names(&path.join("data")), ["o"]);
         assert_eq!(names(&path.join("data/o")), ["mine.csv"]);
         fs::write(path.join(OUTCOME), "new").unwrap();

@@ -2,7 +2,7 @@
 
 use crate::args::RunTask;
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, OUTCOME, RunFolder, picture_file};
+use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, picture_file};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
@@ -90,14 +90,16 @@ impl Observer for Reached {
 }
 
 fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
-    let (outcome_file, fields_file) = (out.join(OUTCOME), out.join(FIELDS));
-    fs::write(&outcome_file, json).map_err(Failure::file("write", &outcome_file))?;
+    let fields_file = out.join(FIELDS);
     npz::write(&outcome.fields, &fields_file).map_err(Failure::file("write", &fields_file))?;
     for picture in &outcome.drawings {
         let file = out.join(picture_file(&picture.name));
         fs::write(&file, drawing::svg(picture)).map_err(Failure::file("write", &file))?;
     }
-    Ok(())
+    // Last, and whole or not at all: who finds an outcome finds all of a run.
+    let (part, whole) = (out.join(UNFINISHED), out.join(OUTCOME));
+    fs::write(&part, json).map_err(Failure::file("write", &part))?;
+    fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
 }
 
 const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \

@@ -3,6 +3,8 @@
 //! Every run has a folder of its own, as `bilo run` makes it. A run whose folder holds its outcome is never repeated:
 //! an interrupted study goes on where it was.
 
+mod figures;
+mod pictures;
 mod plan;
 mod summary;
 
@@ -39,14 +41,21 @@ pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
     let interrupt = Interrupt::on_ctrl_c()?;
     let ended = perform(task, &plan, &out, &interrupt)?;
     let summary = Summary::new(&plan, &ended);
-    let files = [("runs.csv", summary.csv(&plan, &ended)), ("study.json", summary.json(&plan))];
+    let mut files = vec![
+        ("table.txt", summary.table(false)),
+        ("study.json", summary.json(&plan)),
+        ("runs.csv", summary.csv(&plan, &ended)),
+        ("bars.svg", pictures::bars(&plan, &summary)),
+    ];
+    files.extend(pictures::trajectories(&plan, &ended, &out)?.map(|svg| ("trajectories.svg", svg)));
     fs::create_dir_all(&out).map_err(Failure::file("create the folder", &out))?;
     for (name, text) in &files {
         let file = out.join(name);
         fs::write(&file, text).map_err(Failure::file("write", &file))?;
     }
-    let closing = format!("\nFiles in {}: runs.csv, study.json, and a folder for each run\n", out.display());
-    output::say(&if task.json { summary.json(&plan) } else { summary.table() + &closing })?;
+    let names = files.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let closing = format!("\nFiles in {}: {names}, and a folder for each run\n", out.display());
+    output::say(&if task.json { summary.json(&plan) } else { summary.table(true) + &closing })?;
     if interrupt.pressed() {
         return Err(
             Failure::new("interrupted").help("the same command goes on with the runs that are missing")

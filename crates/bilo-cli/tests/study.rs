@@ -57,7 +57,11 @@ fn every_combination_is_run_and_none_twice() {
     let summary = fs::read_to_string(folder.path().join("runs/toy/study.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["cases"].as_array().unwrap().len(), 4);
-    assert_eq!(summary["cases"][0]["figures"]["seconds"]["runs"], 2);
+    assert_eq!(summary["cases"][0]["figures"]["th0 error"]["runs"], 2);
+    let bars = fs::read_to_string(folder.path().join("runs/toy/bars.svg")).unwrap();
+    assert!(bars.contains(">th0 error</text>") && bars.contains(">adjoint</text>"), "{bars}");
+    let ways = fs::read_to_string(folder.path().join("runs/toy/trajectories.svg")).unwrap();
+    assert!(ways.contains(">guess = 0.7</text>") && ways.contains("<circle "), "{ways}");
     // All are there: nothing is run again, and the same is said.
     assert_eq!(study(folder.path(), &[]), (text, true));
     assert_eq!(written(folder.path()), before);
@@ -81,6 +85,58 @@ fn only_what_is_missing_or_changed_is_run() {
     assert!(success && serde_json::from_str::<Value>(&text).is_ok(), "{text}");
     let changed = before.iter().zip(written(folder.path())).filter(|(before, after)| *before != after);
     assert_eq!(changed.count(), 2);
+}
+
+/// A method may have settings of its own: other methods have no such row, and a dash in its column.
+#[test]
+fn methods_have_settings_of_their_own() {
+    let pinn =
+        "{ name = \"pinn\", set = { train.train-steps = 30 }, vary = { train.data-weight = [1.0, 100.0] } }";
+    let text =
+        STUDY.replace("\"bilo\"", pinn).replace("[vary]\nunknown.th0.guess = [1.0, 0.7]", "contours = true");
+    let folder = folder(&text);
+    let (text, success) = study(folder.path(), &[]);
+    assert!(success, "{text}");
+    let rows: Vec<Vec<&str>> = text.lines().take(4).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0][..2], ["method", "data-weight"], "{text}");
+    assert_eq!(
+        [&rows[1][..2], &rows[2][..2], &rows[3][..2]],
+        [["pinn", "1.0"], ["pinn", "100.0"], ["adjoint", "-"]]
+    );
+    let ways = fs::read_to_string(folder.path().join("runs/toy/trajectories.svg")).unwrap();
+    assert!(ways.contains(">pinn, data-weight 100.0</text>") && ways.contains("#bebebe"), "contours: {ways}");
+}
+
+/// Killed at any moment and started again, a study comes to the same, to the bit, as if nothing had happened.
+#[test]
+fn a_killed_study_goes_on() {
+    let text =
+        STUDY.replace("adjoint", "pinn") + "[set]\noperator.kind = \"network\"\ntrain.train-steps = 40\n";
+    let lasting = ["table.txt", "study.json", "bars.svg", "trajectories.svg"];
+    let results = |folder: &Path| {
+        lasting
+            .map(|name| fs::read_to_string(folder.join("runs/toy").join(name)).expect("a file of the study"))
+    };
+    let undisturbed = folder(&text);
+    let (said, success) = study(undisturbed.path(), &[]);
+    assert!(success, "{said}");
+    let killed = folder(&text);
+    for milliseconds in [5, 20, 40, 60, 80, 100, 120, 150, 180, 220] {
+        let program = assert_cmd::cargo::cargo_bin!("bilo");
+        let mut child = std::process::Command::new(program)
+            .current_dir(killed.path())
+            .args(["study", "toy.toml"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let (said, success) = study(killed.path(), &[]);
+    assert!(success, "{said}");
+    assert_eq!(results(killed.path()), results(undisturbed.path()));
 }
 
 /// Runs that fail are rows of the table, with the reason. No machine has a hundred GPUs.
@@ -107,6 +163,9 @@ fn mistakes_are_shown_where_they_are() {
         ("= 1.0", "= [1.0, 0.7]", "needs a list of values"),
         ("th7", "th0", "th7"),
         ("\"bpn-tox\"", "\"bpn-toy\"", "bpn-toy"),
+        ("{ name = \"pinn\", very = 1 }", "\"adjoint\"", "unknown key `very` of a method"),
+        ("{ set = { train.rate = 1 } }", "\"adjoint\"", "a method as a table needs its `name`"),
+        ("contours = 1\nseeds   = [0, 1]", "seeds   = [0, 1]", "`contours` is true or false"),
     ] {
         let folder = folder(&STUDY.replace(right, wrong));
         let (text, success) = study(folder.path(), &[]);

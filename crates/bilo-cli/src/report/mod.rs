@@ -8,7 +8,7 @@ pub(crate) mod json;
 pub(crate) mod memory;
 pub(crate) mod npz;
 pub(crate) mod number;
-mod picture;
+pub(crate) mod picture;
 pub(crate) mod table;
 
 pub(crate) use history::History;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toml_edit::{Document, Item, TableLike, Value};
 
-const KEYS: [&str; 7] = ["name", "problem", "method", "recipe", "seeds", "set", "vary"];
+const KEYS: [&str; 8] = ["name", "problem", "method", "recipe", "seeds", "set", "vary", "contours"];
 
 /// More runs than this are a slip.
 const MOST_RUNS: usize = 10_000;
@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) name: String,
     pub(crate) cases: Vec<Case>,
     pub(crate) seeds: Vec<u64>,
+    /// Whether trajectories are drawn over contours of the data loss.
+    pub(crate) contours: bool,
 }
 
 /// A problem, a method and settings.
@@ -30,6 +32,13 @@ pub(crate) struct Case {
     pub(crate) overrides: Overrides,
     /// What tells it from others: key and value as text, in the order of the file.
     pub(crate) varied: Vec<(String, String)>,
+}
+
+/// A method with settings of its own.
+struct Way {
+    method: Method,
+    fixed: Vec<String>,
+    axes: Vec<Axis>,
 }
 
 /// A key of the file that has several values, with the texts of these.
@@ -53,45 +62,65 @@ impl Plan {
         let reader = Reader { source, document };
         reader.refuse_unknown_keys()?;
         let name = reader.name(file)?;
-        let (problems, methods) = (reader.problems(file)?, reader.methods()?);
+        let (problems, ways) = (reader.problems(file)?, reader.ways()?);
         let recipes = reader.texts("recipe")?;
-        let fixed: Vec<String> =
-            reader.settings("set")?.into_iter().map(|(key, value, _)| format!("{key}={value}")).collect();
-        let axes = reader.axes()?;
+        let (fixed, axes) = (reader.fixed(reader.get("set"))?, reader.axes(reader.get("vary"))?);
         let seeds = reader.seeds()?;
-        let count = axes.iter().map(|(_, values)| values.len()).product::<usize>();
-        let count = count * problems.len() * methods.len() * recipes.len().max(1) * seeds.len();
+        let size = |axes: &[Axis]| axes.iter().map(|(_, values)| values.len()).product::<usize>();
+        let of_ways: usize = ways.iter().map(|way| size(&way.axes)).sum();
+        let count = size(&axes) * problems.len() * of_ways * recipes.len().max(1) * seeds.len();
         if count > MOST_RUNS {
             let message = format!("the study has {count} runs, more than {MOST_RUNS}");
             return Err(Failure::new(message).help("vary fewer keys, or split it into several studies"));
         }
         let recipes: Vec<Option<String>> =
             if recipes.is_empty() { vec![None] } else { recipes.into_iter().map(Some).collect() };
+        let several = ways.iter().any(|way| way.method != ways[0].method);
         let mut cases = vec![];
         for (problem, statement) in &problems {
-            for &method in &methods {
+            for Way { method, fixed: own, axes: own_axes } in &ways {
                 for recipe in &recipes {
-                    for settings in combinations(&axes) {
+                    for settings in combinations(&[&axes[..], own_axes].concat()) {
                         let mut varied = vec![];
                         if problems.len() > 1 {
                             varied.push(("problem".to_owned(), problem.clone()));
                         }
-                        if methods.len() > 1 {
+                        if several {
                             varied.push(("method".to_owned(), method.name().to_owned()));
                         }
                         if let (Some(recipe), true) = (recipe, recipes.len() > 1) {
                             varied.push(("recipe".to_owned(), recipe.clone()));
                         }
                         varied.extend(settings.iter().cloned());
-                        let own = settings.iter().map(|(key, value)| format!("{key}={value}"));
-                        let set = fixed.iter().cloned().chain(own).collect();
+                        let varying = settings.iter().map(|(key, value)| format!("{key}={value}"));
+                        let set = fixed.iter().chain(own).cloned().chain(varying).collect();
                         let overrides = Overrides { recipe: recipe.clone(), set };
-                        cases.push(Case { statement: Arc::clone(statement), method, overrides, varied });
+                        let statement = Arc::clone(statement);
+                        cases.push(Case { statement, method: *method, overrides, varied });
                     }
                 }
             }
         }
-        Ok(Plan { name, cases, seeds })
+        let contours = reader.contours()?;
+        Ok(Plan { name, cases, seeds, contours })
+    }
+
+    /// What cases differ by, in the order of the file.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = vec![];
+        for (key, _) in self.cases.iter().flat_map(|case| &case.varied) {
+            if !keys.contains(key) {
+                keys.push(key.clone());
+            }
+        }
+        keys
+    }
+}
+
+impl Case {
+    /// Its value of a key, if it has one.
+    pub(crate) fn value(&self, key: &str) -> Option<&str> {
+        self.varied.iter().find(|(other, _)| other == key).map(|(_, value)| &value[..])
     }
 }
 
@@ -158,16 +187,46 @@ impl Reader {
         names.iter().map(beside).collect()
     }
 
-    fn methods(&self) -> Result<Vec<Method>, Failure> {
-        let names = self.texts("method")?;
-        let parse = |name: &String| {
-            name.parse().map_err(|_| {
-                let item = self.get("method").expect("it was read");
-                let help = format!("methods are {}", Method::names().join(", "));
-                self.wrong(item, format!("there is no method `{name}`"), &help)
-            })
+    /// Methods by name, or as tables with settings of their own.
+    fn ways(&self) -> Result<Vec<Way>, Failure> {
+        let Some(item) = self.get("method") else { return Ok(vec![Way::plain(Method::Bilo)]) };
+        match item.as_value() {
+            Some(Value::Array(list)) if !list.is_empty() => {
+                list.iter().map(|value| self.way(&Item::Value(value.clone()), value.span())).collect()
+            }
+            _ => Ok(vec![self.way(item, item.span())?]),
+        }
+    }
+
+    fn way(&self, item: &Item, span: Option<Range<usize>>) -> Result<Way, Failure> {
+        let wrong = |message: &str, help: &str| at(&self.source, span.clone(), message.to_owned(), help);
+        let method = |name: &str| {
+            let help = format!("methods are {}", Method::names().join(", "));
+            name.parse::<Method>().map_err(|_| wrong(&format!("there is no method `{name}`"), &help))
         };
-        if names.is_empty() { Ok(vec![Method::Bilo]) } else { names.iter().map(parse).collect() }
+        if let Some(name) = item.as_str() {
+            return Ok(Way::plain(method(name)?));
+        }
+        let example = "such as `\"bilo\"` or `{ name = \"pinn\", vary = { train.data-weight = [1, 10] } }`";
+        let Some(table) = item.as_table_like() else {
+            return Err(wrong("`method` is the name of a method, a table, or a list of these", example));
+        };
+        if let Some((key, _)) = table.iter().find(|(key, _)| !["name", "set", "vary"].contains(key)) {
+            return Err(wrong(
+                &format!("unknown key `{key}` of a method"),
+                "it has `name`, `set` and `vary`",
+            ));
+        }
+        let name = table.get("name").and_then(Item::as_str);
+        let name = name.ok_or_else(|| wrong("a method as a table needs its `name`", example))?;
+        let (fixed, axes) = (self.fixed(table.get("set"))?, self.axes(table.get("vary"))?);
+        Ok(Way { method: method(name)?, fixed, axes })
+    }
+
+    fn contours(&self) -> Result<bool, Failure> {
+        let Some(item) = self.get("contours") else { return Ok(false) };
+        let wrong = || self.wrong(item, "`contours` is true or false".to_owned(), "write `contours = true`");
+        item.as_bool().ok_or_else(wrong)
     }
 
     fn seeds(&self) -> Result<Vec<u64>, Failure> {
@@ -181,20 +240,26 @@ impl Reader {
         })
     }
 
-    /// The settings of a table: dotted keys, values as text, and where they stand.
-    fn settings(&self, key: &str) -> Result<Vec<(String, String, &Item)>, Failure> {
-        let Some(item) = self.get(key) else { return Ok(vec![]) };
+    /// The settings of a table: dotted keys with their values.
+    fn settings<'a>(&self, item: Option<&'a Item>) -> Result<Vec<(String, &'a Item)>, Failure> {
+        let Some(item) = item else { return Ok(vec![]) };
         let Some(table) = item.as_table_like() else {
-            let help = format!("write `[{key}]` and below it lines such as `train.rate = 0.01`");
-            return Err(self.wrong(item, format!("`{key}` is a table of settings"), &help));
+            let help = "such as `[set]`, and below it lines as `train.rate = 0.01`";
+            return Err(self.wrong(item, "`set` and `vary` are tables of settings".to_owned(), help));
         };
         let mut found = vec![];
         flatten("", table, &mut found);
-        Ok(found.into_iter().map(|(key, item)| (key, text(item), item)).collect())
+        Ok(found)
     }
 
-    fn axes(&self) -> Result<Vec<Axis>, Failure> {
-        let axis = |(key, _, item): (String, String, &Item)| {
+    /// Settings of all runs, as `--set` takes them.
+    fn fixed(&self, item: Option<&Item>) -> Result<Vec<String>, Failure> {
+        let found = self.settings(item)?;
+        Ok(found.into_iter().map(|(key, item)| format!("{key}={}", text(item))).collect())
+    }
+
+    fn axes(&self, item: Option<&Item>) -> Result<Vec<Axis>, Failure> {
+        let axis = |(key, item): (String, &Item)| {
             let values = item.as_array().filter(|list| !list.is_empty());
             let Some(values) = values else {
                 let message = format!("`{key}` is to be varied, so it needs a list of values");
@@ -202,7 +267,13 @@ impl Reader {
             };
             Ok((key, values.iter().map(|value| value.to_string().trim().to_owned()).collect()))
         };
-        self.settings("vary")?.into_iter().map(axis).collect()
+        self.settings(item)?.into_iter().map(axis).collect()
+    }
+}
+
+impl Way {
+    fn plain(method: Method) -> Way {
+        Way { method, fixed: vec![], axes: vec![] }
     }
 }
 
@@ -210,9 +281,10 @@ impl Reader {
 fn flatten<'a>(prefix: &str, table: &'a dyn TableLike, found: &mut Vec<(String, &'a Item)>) {
     for (key, item) in table.iter() {
         let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-        match item.as_table() {
-            Some(inner) => flatten(&path, inner, found),
-            None => found.push((path, item)),
+        match (item.as_table(), item.as_inline_table()) {
+            (Some(inner), _) => flatten(&path, inner, found),
+            (_, Some(inner)) if inner.is_dotted() => flatten(&path, inner, found),
+            _ => found.push((path, item)),
         }
     }
 }

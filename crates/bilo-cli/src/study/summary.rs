@@ -1,5 +1,6 @@
 //! What came of the runs of a study: a row for each, means and standard deviations over seeds.
 
+use super::figures::{SECONDS, figures, in_table, remark};
 use super::plan::Plan;
 use crate::report::number;
 use serde_json::{Map, Value, json};
@@ -10,12 +11,20 @@ pub(crate) type Ended = Result<Value, String>;
 
 /// The figures of a case.
 struct Row {
-    /// The values of what is varied.
-    varied: Vec<String>,
+    /// The values of what is varied; none of what another method has.
+    varied: Vec<Option<String>>,
     /// Each column's values over the seeds whose runs have one.
     figures: Vec<Vec<f64>>,
-    /// Runs that did not end, with the reason of the first.
+    /// What to say of runs that did not end or ended badly.
     failures: Vec<String>,
+    remarks: Vec<String>,
+}
+
+impl Row {
+    /// What tells it from others.
+    fn name(&self) -> String {
+        self.varied.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// All cases under one header.
@@ -28,10 +37,7 @@ pub(crate) struct Summary {
 impl Summary {
     /// From all runs, in the order of the plan.
     pub(crate) fn new(plan: &Plan, ended: &[Ended]) -> Summary {
-        let keys: Vec<String> = plan
-            .cases
-            .first()
-            .map_or(vec![], |case| case.varied.iter().map(|(key, _)| key.clone()).collect());
+        let keys = plan.keys();
         let mut columns: Vec<String> = vec![];
         for (name, _) in ended.iter().flatten().flat_map(figures) {
             if !columns.contains(&name) {
@@ -45,28 +51,38 @@ impl Summary {
                 found.iter().flatten().filter(|(other, _)| other == name).map(|(_, value)| *value).collect()
             };
             Row {
-                varied: case.varied.iter().map(|(_, value)| value.clone()).collect(),
+                varied: keys.iter().map(|key| case.value(key).map(str::to_owned)).collect(),
                 figures: columns.iter().map(column).collect(),
                 failures: ended.iter().filter_map(|ended| ended.as_ref().err().cloned()).collect(),
+                remarks: ended.iter().flatten().filter_map(remark).collect(),
             }
         });
         let rows = rows.collect();
         Summary { keys, columns, rows }
     }
 
-    /// For people: mean ± standard deviation over the seeds; failures are rows too.
-    pub(crate) fn table(&self) -> String {
-        let mut lines = vec![[self.short_keys(), self.columns.clone()].concat()];
+    /// For people: mean ± standard deviation over the seeds; failures are rows too. Without the seconds it is the same
+    /// however the study came about.
+    pub(crate) fn table(&self, with_seconds: bool) -> String {
+        let shown = |name: &String| in_table(name) && (with_seconds || name != SECONDS);
+        let shown: Vec<usize> = (0..self.columns.len()).filter(|&j| shown(&self.columns[j])).collect();
+        let header = shown.iter().map(|&j| self.columns[j].clone());
+        let mut lines = vec![self.short_keys().into_iter().chain(header).collect::<Vec<String>>()];
         let mut remarks = vec![];
         for row in &self.rows {
-            let mut cells = row.varied.clone();
-            cells.extend(row.figures.iter().map(|values| with_deviation(values)));
-            if let Some(reason) = row.failures.first() {
-                let (count, name) = (row.failures.len(), row.varied.join(", "));
-                let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
-                remarks
-                    .push(format!("{count} run{}{of} failed: {reason}\n", if count == 1 { "" } else { "s" }));
-            }
+            let mut cells: Vec<String> =
+                row.varied.iter().map(|value| value.clone().unwrap_or_else(|| "-".to_owned())).collect();
+            cells.extend(shown.iter().map(|&j| with_deviation(&row.figures[j])));
+            let name = row.name();
+            let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+            let mut say = |runs: &[String], what: &str| {
+                if let Some(reason) = runs.first() {
+                    let plural = if runs.len() == 1 { "" } else { "s" };
+                    remarks.push(format!("{} run{plural}{of}{what}{reason}\n", runs.len()));
+                }
+            };
+            say(&row.failures, " failed: ");
+            say(&row.remarks, " ");
             lines.push(cells);
         }
         let widths: Vec<usize> = (0..lines[0].len())
@@ -80,6 +96,17 @@ impl Summary {
         text + &remarks.concat()
     }
 
+    /// Names of the figures that are the same whenever a run is.
+    pub(crate) fn lasting(&self) -> impl Iterator<Item = &String> {
+        self.columns.iter().filter(|name| in_table(name) && *name != SECONDS)
+    }
+
+    /// Mean and standard deviation of a figure of a case.
+    pub(crate) fn figure(&self, case: usize, name: &str) -> (Option<f64>, Option<f64>) {
+        let column = self.columns.iter().position(|column| column == name);
+        column.map_or((None, None), |column| moments(&self.rows[case].figures[column]))
+    }
+
     /// The last words of the keys, where these tell them apart.
     fn short_keys(&self) -> Vec<String> {
         let last = |key: &String| key.rsplit('.').next().unwrap_or(key).to_owned();
@@ -88,7 +115,7 @@ impl Summary {
         if short.iter().all(alone) { short } else { self.keys.clone() }
     }
 
-    /// For programs: every case with mean, standard deviation and number of runs of every column.
+    /// For programs: every case with mean, standard deviation and number of runs of every column but the seconds.
     pub(crate) fn json(&self, plan: &Plan) -> String {
         let case = |row: &Row| {
             let varied: Map<String, Value> =
@@ -97,9 +124,15 @@ impl Summary {
                 let (mean, sd) = moments(values);
                 json!({ "mean": mean, "sd": sd, "runs": values.len() })
             };
+            let columns = self.columns.iter().zip(&row.figures).filter(|(name, _)| *name != SECONDS);
             let figures: Map<String, Value> =
-                self.columns.iter().cloned().zip(row.figures.iter().map(figure)).collect();
-            json!({ "varied": varied, "figures": figures, "failures": row.failures })
+                columns.map(|(name, values)| (name.clone(), figure(values))).collect();
+            json!({
+                "varied": varied,
+                "figures": figures,
+                "failures": row.failures,
+                "remarks": row.remarks,
+            })
         };
         let cases: Vec<Value> = self.rows.iter().map(case).collect();
         let value = json!({ "study": plan.name, "seeds": plan.seeds, "cases": cases });
@@ -113,7 +146,8 @@ impl Summary {
         for (number, ended) in ended.iter().enumerate() {
             let (case, seed) =
                 (&plan.cases[number / plan.seeds.len()], plan.seeds[number % plan.seeds.len()]);
-            let mut cells: Vec<String> = case.varied.iter().map(|(_, value)| value.clone()).collect();
+            let value = |key: &String| case.value(key).unwrap_or_default().to_owned();
+            let mut cells: Vec<String> = self.keys.iter().map(value).collect();
             cells.push(seed.to_string());
             let found = ended.as_ref().map_or(vec![], figures);
             cells.push(match ended {
@@ -139,34 +173,6 @@ fn line<'a>(cells: impl Iterator<Item = &'a String>) -> String {
         false => cell.clone(),
     };
     cells.map(quoted).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// The figures of a run that are compared: errors of unknowns (estimates where no truth is known), agreement with the
-/// classical solution, seconds.
-fn figures(outcome: &Value) -> Vec<(String, f64)> {
-    let mut found = vec![];
-    let mut add = |name: String, value: &Value| {
-        if let Some(value) = value.as_f64() {
-            found.push((name, value));
-        }
-    };
-    for (name, unknown) in entries(&outcome["unknowns"]) {
-        match (unknown["relative_error"].is_null(), unknown["kind"] == "function") {
-            (false, _) => add(format!("{name} error"), &unknown["relative_error"]),
-            (true, false) => add(name.clone(), &unknown["estimate"]),
-            (true, true) => add(format!("{name} error"), &unknown["relative_l2_error"]),
-        }
-        add(format!("{name} right"), &unknown["classification_accuracy"]);
-    }
-    for (name, state) in entries(&outcome["states"]) {
-        add(format!("{name} vs classical"), &state["relative_l2_vs_classical"]);
-    }
-    add("seconds".to_owned(), &outcome["seconds"]["total"]);
-    found
-}
-
-fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    value.as_object().into_iter().flatten()
 }
 
 /// Mean, and standard deviation where there are two or more.
@@ -200,20 +206,5 @@ mod tests {
     fn cells_with_commas_stand_in_quotes() {
         let cells = ["a, b".to_owned(), "say \"c\"".to_owned(), "d".to_owned()];
         assert_eq!(line(cells.iter()), "\"a, b\",\"say \"\"c\"\"\",d\n");
-    }
-
-    #[test]
-    fn errors_stand_for_estimates_where_the_truth_is_known() {
-        let outcome = json!({
-            "unknowns": {
-                "D": { "kind": "scalar", "estimate": 2.0, "relative_error": 0.1 },
-                "k": { "kind": "scalar", "estimate": 3.0, "relative_error": null },
-                "A": { "kind": "function", "relative_l2_error": 0.2, "classification_accuracy": 0.9 },
-            },
-            "states": { "u": { "relative_l2_vs_classical": null } },
-            "seconds": { "total": 1.5 },
-        });
-        let expected = [("D error", 0.1), ("k", 3.0), ("A error", 0.2), ("A right", 0.9), ("seconds", 1.5)];
-        assert_eq!(figures(&outcome), expected.map(|(name, value)| (name.to_owned(), value)));
     }
 }

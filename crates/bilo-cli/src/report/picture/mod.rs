@@ -4,10 +4,13 @@
 //! [`Panel`](panel::Panel) draws both with axes, a colour bar and a legend; [`row`](panel::row) puts panels side by side. Colours of
 //! fields are raster images inside the drawing ([`png`], [`colour`]); all else is lines and text ([`svg`]).
 
+mod axes;
+pub(crate) mod bars;
 pub(crate) mod colour;
 mod contour;
 pub(crate) mod grid;
 pub(crate) mod panel;
+pub(crate) mod paths;
 mod png;
 mod svg;
 mod ticks;

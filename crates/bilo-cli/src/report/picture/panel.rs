@@ -1,35 +1,24 @@
 //! One field, or several, over the same rectangle: grey background, colours, contours, axes.
 
+use super::axes::{
+    ABOVE, Axis, BELOW, LARGE, LEFT, LEGEND_LINE, RIGHT, SMALL, THIN, TICK, View, label, legend,
+};
 use super::colour::{Colour, INK, WHITE, grey, viridis};
 use super::contour::contours;
 use super::grid::Grid;
 use super::png;
 use super::svg::{Anchor, Canvas, Rectangle, Stroke, Text};
-use super::ticks::ticks;
 use crate::report::number::significant;
 
 /// The longer side of the rectangle, in pixels of the drawing.
 const LONGER_SIDE: f64 = 320.0;
 /// Pixels of a raster image for each of the drawing.
 const SHARPNESS: f64 = 2.0;
-/// Size of tick labels and legends, and of the title.
-const SMALL: f64 = 11.0;
-const LARGE: f64 = 13.0;
-/// Room around the rectangle: for the title, for the labels of y, for those of x.
-const ABOVE: f64 = 30.0;
-const LEFT: f64 = 64.0;
-const BELOW: f64 = 42.0;
-/// Room right of the rectangle, without and with a colour bar.
-const RIGHT: f64 = 16.0;
+/// Room right of the rectangle for a colour bar.
 const BAR_ROOM: f64 = 102.0;
 const BAR_WIDTH: f64 = 12.0;
-/// Height of a line of the legend, and length of the sample before it.
-const LEGEND_LINE: f64 = 17.0;
-const LEGEND_SAMPLE: f64 = 24.0;
 /// White around contours, which makes them readable on any background.
 const HALO: Stroke = Stroke { colour: WHITE, width: 3.6, dashed: false };
-/// Length of a tick.
-const TICK: f64 = 4.0;
 
 /// A picture of fields over a rectangle.
 #[derive(Clone, Debug)]
@@ -82,21 +71,6 @@ pub(crate) fn row(panels: &[Panel<'_>]) -> String {
     canvas.finish()
 }
 
-/// From places of the rectangle to pixels.
-struct View {
-    area: Rectangle,
-    x: (f64, f64),
-    y: (f64, f64),
-}
-
-impl View {
-    fn pixel(&self, [x, y]: [f64; 2]) -> [f64; 2] {
-        let across = (x - self.x.0) / (self.x.1 - self.x.0);
-        let up = (y - self.y.0) / (self.y.1 - self.y.0);
-        [self.area.left + across * self.area.width, self.area.bottom() - up * self.area.height]
-    }
-}
-
 impl Panel<'_> {
     /// The ends of both axes: those that hold every field.
     fn ends(&self) -> [(f64, f64); 2] {
@@ -116,7 +90,8 @@ impl Panel<'_> {
         let lengths = if self.to_scale { [x.1 - x.0, y.1 - y.0] } else { [1.0; 2] };
         let scale = LONGER_SIDE / lengths[0].max(lengths[1]);
         let [width, height] = lengths.map(|length| scale * length);
-        View { area: Rectangle { left: left + LEFT, top: ABOVE, width, height }, x, y }
+        let area = Rectangle { left: left + LEFT, top: ABOVE, width, height };
+        View { area, x: Axis::linear(x), y: Axis::linear(y) }
     }
 
     fn size(&self) -> [f64; 2] {
@@ -138,13 +113,15 @@ impl Panel<'_> {
         for contours in &self.contours {
             contours.draw(canvas, &view, contours.stroke());
         }
-        self.axes(canvas, &view);
+        view.ticks_of_x(canvas);
+        view.ticks_of_y(canvas);
+        view.frame(canvas, self.names, self.title);
         if let Some(field) = &self.field {
             field.bar(canvas, view.area);
         }
         for (line, contours) in self.contours.iter().enumerate() {
             let y = view.area.bottom() + BELOW + LEGEND_LINE * (line as f64 + 0.5);
-            contours.legend(canvas, [view.area.left, y]);
+            legend(canvas, [view.area.left, y], contours.stroke(), contours.name);
         }
     }
 
@@ -155,9 +132,9 @@ impl Panel<'_> {
         let field = self.field.as_ref().map(|field| (field, field.ends()));
         let mut pixels = Vec::with_capacity(width * height);
         for row in 0..height {
-            let y = view.y.1 - (row as f64 + 0.5) / height as f64 * (view.y.1 - view.y.0);
+            let y = view.y.hi - (row as f64 + 0.5) / height as f64 * (view.y.hi - view.y.lo);
             for column in 0..width {
-                let x = view.x.0 + (column as f64 + 0.5) / width as f64 * (view.x.1 - view.x.0);
+                let x = view.x.lo + (column as f64 + 0.5) / width as f64 * (view.x.hi - view.x.lo);
                 let below = behind.and_then(|(grid, ends)| Some(grey(share(grid.sample(x, y), ends)?)));
                 let below = below.unwrap_or(WHITE);
                 let above = field.and_then(|(field, ends)| {
@@ -167,27 +144,6 @@ impl Panel<'_> {
             }
         }
         pixels
-    }
-
-    fn axes(&self, canvas: &mut Canvas, view: &View) {
-        let area = view.area;
-        let stroke = Stroke { colour: INK, width: 1.0, dashed: false };
-        canvas.outline(area, stroke);
-        for tick in ticks(view.x.0, view.x.1, wanted(area.width)) {
-            let [x, y] = view.pixel([tick, view.y.0]);
-            canvas.polyline(&[[x, y], [x, y + TICK]], false, stroke);
-            canvas.text([x, y + TICK + 0.8 * SMALL], label(&significant(tick), Anchor::Middle), INK);
-        }
-        for tick in ticks(view.y.0, view.y.1, wanted(area.height)) {
-            let [x, y] = view.pixel([view.x.0, tick]);
-            canvas.polyline(&[[x - TICK, y], [x, y]], false, stroke);
-            canvas.text([x - TICK - 3.0, y], label(&significant(tick), Anchor::End), INK);
-        }
-        let (middle_x, middle_y) = (area.left + area.width / 2.0, area.top + area.height / 2.0);
-        let name = |content, upright| Text { content, size: LARGE, anchor: Anchor::Middle, upright };
-        canvas.text([middle_x, area.bottom() + BELOW - 10.0], name(self.names[0], false), INK);
-        canvas.text([area.left - LEFT + 12.0, middle_y], name(self.names[1], true), INK);
-        canvas.text([middle_x, ABOVE / 2.0], name(self.title, false), INK);
     }
 }
 
@@ -206,17 +162,16 @@ impl Shade<'_> {
             viridis((up as f64 + 0.5) / height as f64).over(WHITE, self.opacity)
         };
         canvas.image(bar, &png::encode(width, &(0..width * height).map(shade).collect::<Vec<_>>()));
-        let stroke = Stroke { colour: INK, width: 1.0, dashed: false };
-        canvas.outline(bar, stroke);
+        canvas.outline(bar, THIN);
         let (lo, hi) = self.ends();
         // All of one value: that stands in the middle.
         let single = if lo == hi { vec![lo] } else { vec![] };
         let mut longest = 0;
-        for value in ticks(lo, hi, wanted(area.height)).into_iter().chain(single) {
+        for value in Axis::linear((lo, hi)).ticks(area.height).into_iter().chain(single) {
             let text = significant(value);
             longest = longest.max(text.len());
             let y = bar.bottom() - share(value, (lo, hi)).unwrap_or(0.5) * bar.height;
-            canvas.polyline(&[[bar.right(), y], [bar.right() + TICK, y]], false, stroke);
+            canvas.polyline(&[[bar.right(), y], [bar.right() + TICK, y]], false, THIN);
             canvas.text([bar.right() + TICK + 3.0, y], label(&text, Anchor::Start), INK);
         }
         let name = Text { content: self.name, size: LARGE, anchor: Anchor::Middle, upright: true };
@@ -237,25 +192,11 @@ impl Contours<'_> {
             canvas.polyline(&points, line.closed, stroke);
         }
     }
-
-    fn legend(&self, canvas: &mut Canvas, [x, y]: [f64; 2]) {
-        canvas.polyline(&[[x, y], [x + LEGEND_SAMPLE, y]], false, self.stroke());
-        canvas.text([x + LEGEND_SAMPLE + 6.0, y], label(self.name, Anchor::Start), INK);
-    }
-}
-
-/// Ticks along a side: about one in 60 pixels.
-fn wanted(side: f64) -> usize {
-    (side / 60.0).round().max(2.0) as usize
 }
 
 /// Columns and rows of an image over an area.
 fn raster_size(area: Rectangle) -> [usize; 2] {
     [area.width, area.height].map(|side| (SHARPNESS * side).round().max(1.0) as usize)
-}
-
-fn label(content: &str, anchor: Anchor) -> Text<'_> {
-    Text { content, size: SMALL, anchor, upright: false }
 }
 
 /// How far a value is from the first to the second end; the middle if they are one. None for a hole.

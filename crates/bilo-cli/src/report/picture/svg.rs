@@ -73,6 +73,16 @@ impl Canvas {
         ));
     }
 
+    pub(crate) fn fill(&mut self, area: Rectangle, colour: Colour) {
+        let place = place(area);
+        self.push(&format!("<rect {place} fill=\"{}\"/>", colour.hex()));
+    }
+
+    pub(crate) fn dot(&mut self, [x, y]: [f64; 2], radius: f64, colour: Colour) {
+        let [x, y, radius] = [x, y, radius].map(pixels);
+        self.push(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"/>", colour.hex()));
+    }
+
     pub(crate) fn outline(&mut self, area: Rectangle, stroke: Stroke) {
         let (width, colour) = (pixels(stroke.width), stroke.colour.hex());
         let place = place(area);

@@ -1,0 +1,109 @@
+//! What of a run is compared with others.
+
+use serde_json::Value;
+
+/// The one figure that is not the same when a run is repeated.
+pub(crate) const SECONDS: &str = "seconds";
+
+/// What follows the name of a state at the end of the time.
+const AT_END: &str = " at end";
+
+/// The figures of a run: errors of unknowns (estimates where no truth is known), their distance from the data-optimal
+/// values, overlaps of segmentations, agreement with the classical solution, seconds.
+pub(crate) fn figures(outcome: &Value) -> Vec<(String, f64)> {
+    let mut found = vec![];
+    let mut add = |name: String, value: &Value| {
+        if let Some(value) = value.as_f64() {
+            found.push((name, value));
+        }
+    };
+    for (name, unknown) in entries(&outcome["unknowns"]) {
+        match (unknown["relative_error"].is_null(), unknown["kind"] == "function") {
+            (false, _) => add(format!("{name} error"), &unknown["relative_error"]),
+            (true, false) => add(name.clone(), &unknown["estimate"]),
+            (true, true) => add(format!("{name} error"), &unknown["relative_l2_error"]),
+        }
+        add(format!("{name} right"), &unknown["classification_accuracy"]);
+    }
+    for (name, unknown) in entries(&outcome["unknowns"]) {
+        add(format!("{name} vs optimal"), &off_optimum(unknown));
+    }
+    for (name, misfit) in entries(&outcome["data_misfit"]) {
+        add(format!("{name} dice"), &misfit["dice_network"]);
+        add(format!("{name} dice classical"), &misfit["dice_classical"]);
+    }
+    for (name, state) in entries(&outcome["states"]) {
+        add(format!("{name} vs classical"), &state["relative_l2_vs_classical"]);
+        add(format!("{name} vs classical{AT_END}"), &state["relative_l2_at_end"]);
+    }
+    add(SECONDS.to_owned(), &outcome["seconds"]["total"]);
+    found
+}
+
+/// Whether a figure is for people too.
+pub(crate) fn in_table(figure: &str) -> bool {
+    !figure.ends_with(AT_END)
+}
+
+/// What has to be said of a run beside its figures.
+pub(crate) fn remark(outcome: &Value) -> Option<String> {
+    if let Some(reason) = outcome["diverged"]["reason"].as_str() {
+        return Some(format!("diverged: {reason}"));
+    }
+    let reason = outcome["classical_failure"].as_str()?;
+    Some(format!("without a classical solution at the estimate: {reason}"))
+}
+
+/// |estimate - data-optimal| / |data-optimal|, or the distance itself where that is zero.
+fn off_optimum(unknown: &Value) -> Value {
+    let (Some(estimate), Some(optimal)) = (unknown["estimate"].as_f64(), unknown["data_optimal"].as_f64())
+    else {
+        return Value::Null;
+    };
+    let distance = (estimate - optimal).abs();
+    Value::from(if optimal == 0.0 { distance } else { distance / optimal.abs() })
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn errors_stand_for_estimates_where_the_truth_is_known() {
+        let outcome = json!({
+            "unknowns": {
+                "D": { "kind": "scalar", "estimate": 2.0, "relative_error": 0.1 },
+                "k": { "kind": "scalar", "estimate": 3.0, "relative_error": null },
+                "A": { "kind": "function", "relative_l2_error": 0.2, "classification_accuracy": 0.9 },
+            },
+            "states": { "u": { "relative_l2_vs_classical": null } },
+            "seconds": { "total": 1.5 },
+        });
+        let expected = [("D error", 0.1), ("k", 3.0), ("A error", 0.2), ("A right", 0.9), ("seconds", 1.5)];
+        assert_eq!(figures(&outcome), expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn distances_from_the_optimum_are_relative_where_that_is_not_zero() {
+        let distance = |estimate: f64, optimal: f64| {
+            off_optimum(&json!({ "estimate": estimate, "data_optimal": optimal })).as_f64()
+        };
+        assert_eq!((distance(3.0, 2.0), distance(-0.25, 0.0)), (Some(0.5), Some(0.25)));
+        assert!(off_optimum(&json!({ "estimate": 1.0, "data_optimal": null })).is_null());
+    }
+
+    #[test]
+    fn unphysical_and_diverged_runs_are_told_of() {
+        let unphysical = json!({ "diverged": null, "classical_failure": "D < 0" });
+        let said = "without a classical solution at the estimate: D < 0";
+        assert_eq!(remark(&unphysical).as_deref(), Some(said));
+        let diverged = json!({ "diverged": { "reason": "no number" }, "classical_failure": "x" });
+        assert_eq!(remark(&diverged).as_deref(), Some("diverged: no number"));
+        assert_eq!(remark(&json!({ "classical_failure": null })), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Pictures of a study: bars of all figures, and the ways of two unknowns.
+
+use super::folder_name;
+use super::plan::{Case, Plan};
+use super::summary::{Ended, Summary};
+use crate::failure::Failure;
+use crate::folder::HISTORY;
+use crate::report::picture::bars::{self, Bar, Chart};
+use crate::report::picture::paths::{self, Landscape, Plane};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Nodes of a landscape along each unknown.
+const NODES: usize = 25;
+
+/// What is above the least loss by less than this part of the range of all is not told apart.
+const FLOOR: f64 = 1e-6;
+
+/// Most points of a way that are drawn.
+const MOST_POINTS: usize = 2000;
+
+/// How cases stand side by side: by a key that all have, and by all else.
+struct Layout {
+    /// The key, without what comes before its last point.
+    of: String,
+    groups: Vec<String>,
+    series: Vec<String>,
+    /// Group and series of every case.
+    places: Vec<(usize, usize)>,
+}
+
+impl Layout {
+    fn new(plan: &Plan) -> Layout {
+        let keys = plan.keys();
+        // It is methods that one wants to see side by side.
+        let common =
+            |key: &&String| *key != "method" && plan.cases.iter().all(|case| case.value(key).is_some());
+        let grouped = keys.iter().filter(common).max_by_key(|key| key.contains('.'));
+        let mut layout = Layout { of: String::new(), groups: vec![], series: vec![], places: vec![] };
+        if let Some(key) = grouped {
+            layout.of = short(key).to_owned();
+        }
+        for case in &plan.cases {
+            let group = grouped.and_then(|key| case.value(key)).unwrap_or_default();
+            let others = case.varied.iter().filter(|(key, _)| Some(key) != grouped);
+            let series = others.map(|(key, value)| name(key, value)).collect::<Vec<_>>().join(", ");
+            let place = (number_of(&mut layout.groups, group), number_of(&mut layout.series, &series));
+            layout.places.push(place);
+        }
+        layout
+    }
+}
+
+fn short(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// Words speak for themselves, numbers do not.
+fn name(key: &str, value: &str) -> String {
+    let value = value.trim_matches('"');
+    if key.contains('.') { format!("{} {value}", short(key)) } else { value.to_owned() }
+}
+
+fn number_of(list: &mut Vec<String>, entry: &str) -> usize {
+    let known = list.iter().position(|other| other == entry);
+    known.unwrap_or_else(|| {
+        list.push(entry.to_owned());
+        list.len() - 1
+    })
+}
+
+/// A chart for every figure.
+pub(super) fn bars(plan: &Plan, summary: &Summary) -> String {
+    let layout = Layout::new(plan);
+    let chart = |figure: &String| {
+        let mut bars = vec![vec![None; layout.series.len()]; layout.groups.len()];
+        for (case, &(group, series)) in layout.places.iter().enumerate() {
+            let (mean, deviation) = summary.figure(case, figure);
+            bars[group][series] = mean.map(|mean| Bar { mean, deviation });
+        }
+        Chart { title: figure.clone(), bars }
+    };
+    let charts: Vec<Chart> = summary.lasting().map(chart).collect();
+    bars::sheet(&charts, &layout.of, &layout.groups, &layout.series)
+}
+
+/// The ways of the first seed, where there are two scalar unknowns and nothing else in all runs.
+pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<Option<String>, Failure> {
+    let outcomes = || ended.iter().flatten();
+    let Some(names) = outcomes().next().and_then(two_scalars) else { return Ok(None) };
+    if outcomes().any(|outcome| two_scalars(outcome).as_ref() != Some(&names)) {
+        return Ok(None);
+    }
+    let layout = Layout::new(plan);
+    let empty =
+        Plane { title: String::new(), ways: vec![vec![]; layout.series.len()], goal: None, landscape: None };
+    let mut planes = vec![empty; layout.groups.len()];
+    for ((case, &(group, series)), ended) in
+        plan.cases.iter().zip(&layout.places).zip(ended.chunks(plan.seeds.len()))
+    {
+        let file = out.join(folder_name(case, plan.seeds[0])).join(HISTORY);
+        let plane = &mut planes[group];
+        plane.title = if layout.of.is_empty() {
+            String::new()
+        } else {
+            format!("{} = {}", layout.of, layout.groups[group])
+        };
+        plane.ways[series] = fs::read_to_string(file).map_or(vec![], |text| way(&text, &names));
+        plane.goal = plane.goal.or_else(|| goal(ended.first()?.as_ref().ok()?, &names));
+    }
+    if plan.contours {
+        let ends = paths::ends(&planes);
+        for (group, plane) in planes.iter_mut().enumerate() {
+            let first = layout.places.iter().position(|place| place.0 == group).expect("a case of the group");
+            plane.landscape = Some(landscape(&plan.cases[first], plan.seeds[0], ends)?);
+        }
+    }
+    Ok(Some(paths::sheet(&planes, [&names[0], &names[1]], &layout.series)))
+}
+
+/// The names of the unknowns, if they are two scalars.
+fn two_scalars(outcome: &Value) -> Option<[String; 2]> {
+    let unknowns = outcome["unknowns"].as_object()?;
+    let scalars = unknowns.values().all(|unknown| unknown["kind"] == "scalar");
+    let names: Vec<String> = unknowns.keys().cloned().collect();
+    names.try_into().ok().filter(|_| scalars)
+}
+
+fn goal(outcome: &Value, names: &[String; 2]) -> Option<[f64; 2]> {
+    let truth = |name: &String| outcome["unknowns"][name]["truth"].as_f64();
+    Some([truth(&names[0])?, truth(&names[1])?])
+}
+
+/// The unknowns in the training steps of a history.
+fn way(history: &str, names: &[String; 2]) -> Vec<[f64; 2]> {
+    let mut lines = history.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let column = |name: &String| header.iter().position(|column| column == name);
+    let (Some(first), Some(second)) = (column(&names[0]), column(&names[1])) else { return vec![] };
+    let mut points = vec![];
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |column: usize| cells.get(column).and_then(|cell| cell.parse::<f64>().ok());
+        if let ("train", Some(x), Some(y)) = (cells[0], number(first), number(second)) {
+            points.push([x, y]);
+        }
+    }
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.last().copied();
+    points.into_iter().step_by(stride).chain(last).collect()
+}
+
+/// The logarithm of the data loss above its least value.
+fn landscape(case: &Case, seed: u64, ends: [(f64, f64); 2]) -> Result<Landscape, Failure> {
+    let axis = |(lo, hi): (f64, f64)| -> Vec<f64> {
+        (0..NODES).map(|i| lo + (hi - lo) * i as f64 / (NODES - 1) as f64).collect()
+    };
+    let axes = ends.map(axis);
+    let problem = case.statement.problem(&case.overrides)?;
+    let losses = bilo::loss_map(&problem, seed, [&axes[0], &axes[1]])?;
+    let finite = || losses.iter().copied().filter(|loss| loss.is_finite());
+    let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let values = losses.iter().map(|loss| (loss - least + FLOOR * (most - least)).log10()).collect();
+    Ok(Landscape { axes, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_that_of_training() {
+        let history = "phase,step,seconds,data.u,D,rho\npretrain,1,0.1,NaN,1.0,1.0\ntrain,1,0.2,0.5,1.0,1.0\n\
+                       train,2,0.3,0.4,1.5,1.25\n";
+        let names = ["D".to_owned(), "rho".to_owned()];
+        assert_eq!(way(history, &names), [[1.0, 1.0], [1.5, 1.25], [1.5, 1.25]]);
+        assert!(way(history, &["D".to_owned(), "mu".to_owned()]).is_empty());
+        assert!(way("", &names).is_empty());
+    }
+}
