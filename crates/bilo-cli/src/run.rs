@@ -112,7 +112,7 @@ fn verdict(stop: &Stop, phase: Phase) -> Result<(), Failure> {
     let Stop::Diverged { last_good_step, reason } = stop else { return Ok(()) };
     let (what, kept) = (table::in_words(phase), table::last_good(*last_good_step));
     let help = match phase {
-        Phase::Pretrain => AFTER_PRETRAINING,
+        Phase::Examples | Phase::Pretrain => AFTER_PRETRAINING,
         Phase::Train => AFTER_TRAINING,
     };
     Err(Failure::new(format!("{what} diverged: {reason}; the results are {kept}")).help(help))

@@ -26,7 +26,7 @@ pub(crate) struct Inspector<'a> {
     /// The twin, or why there is none.
     pub(crate) twin: std::result::Result<&'a Twin, String>,
     /// What moved the unknowns.
-    mover: Mover<'a>,
+    pub(crate) mover: Mover<'a>,
 }
 
 /// What moved the unknowns.
@@ -40,6 +40,8 @@ pub(crate) enum Mover<'a> {
     Joint,
     /// A gradient through the weights.
     Hypergradient,
+    /// The gradient of a neural operator that learned examples.
+    Learned,
 }
 
 impl Mover<'_> {
@@ -112,7 +114,7 @@ impl<'a> Inspector<'a> {
         Ok(upper.data_loss(device, &point.weights, &point.eta).by_eta)
     }
 
-    fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {
+    pub(crate) fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {
         self.loss()?.slopes(visit).map_err(|error| error.headline())
     }
 
@@ -191,7 +193,7 @@ impl<'a> Inspector<'a> {
     }
 
     /// The minimum of the data loss under the exact PDE next to the estimate.
-    fn data_optimal(&self, outcome: &mut Outcome, visit: Visit<'a>) {
+    pub(crate) fn data_optimal(&self, outcome: &mut Outcome, visit: Visit<'a>) {
         let Ok(twin) = self.twin else { return };
         let reason = match minimise(&mut TwinLoss { data: self.data, twin }, visit, &mut |_| None) {
             Ok(optimum) if optimum.stop == Stop::Converged => {
@@ -206,6 +208,9 @@ impl<'a> Inspector<'a> {
                 let (dominates, helps) = match self.mover {
                     Mover::Joint => {
                         ("the compromise of equation and data", "try other weights (train.data-weight)")
+                    }
+                    Mover::Learned => {
+                        ("the error of the learned operator", "give it more examples or train it longer")
                     }
                     _ if dictionary => {
                         ("what the two solvers differ by", "refine the twin (classical.cells)")

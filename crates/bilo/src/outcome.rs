@@ -243,6 +243,58 @@ impl OperatorOutcome {
     }
 }
 
+/// What a neural operator learned from, and how well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedOutcome {
+    /// Solved examples.
+    pub examples: usize,
+    /// Whether they were there from an earlier run.
+    pub cached: bool,
+    /// Numbers that were trained, complex ones counted once.
+    pub numbers: usize,
+    /// Steps of training.
+    pub steps: usize,
+    /// Relative error over the examples trained on.
+    pub training_error: f64,
+    /// Relative error over those held back.
+    pub validation_error: Option<f64>,
+    /// Seconds that the examples took, and those of training.
+    pub seconds: [f64; 2],
+}
+
+impl Outcome {
+    /// A run at its beginning.
+    pub(crate) fn begun(problem: &Problem, method: &str, seed: u64) -> Outcome {
+        Outcome {
+            problem: problem.name.clone(),
+            method: method.to_owned(),
+            recipe: problem.training.recipe.name().to_owned(),
+            seed,
+            device: String::new(),
+            precision: "f64".to_owned(),
+            stop: Stop::Steps,
+            unknowns: ScalarOutcome::all(problem, &problem.eta_of_guess()),
+            functions: vec![],
+            states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
+            operator: None,
+            learned: None,
+            losses: vec![],
+            misfits: vec![],
+            audit: vec![],
+            singular_values: vec![],
+            noise: vec![],
+            notes: vec![],
+            warnings: vec![],
+            pretrain_steps: 0,
+            train_steps: 0,
+            seconds: Seconds::default(),
+            fields: Fields::default(),
+            drawings: vec![],
+            classical_failure: None,
+        }
+    }
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -268,6 +320,8 @@ pub struct Outcome {
     pub states: Vec<StateOutcome>,
     /// What stood for the solution; none for a method without a local operator.
     pub operator: Option<OperatorOutcome>,
+    /// What a neural operator learned from, if one stood for the solution.
+    pub learned: Option<LearnedOutcome>,
     /// Last value of every loss term by name, in the order of the history.
     pub losses: Vec<(String, f64)>,
     /// How well both solutions at the estimate fit the data.

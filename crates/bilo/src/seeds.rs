@@ -25,6 +25,10 @@ pub(crate) enum Purpose {
     Renewal,
     /// Points where the solutions of two dictionaries are compared.
     Checks,
+    /// Values of the unknowns in an example; the seed is that of the examples.
+    Example,
+    /// The weights of a neural operator, the order of its examples and those held back.
+    Learning,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

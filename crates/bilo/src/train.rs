@@ -11,7 +11,7 @@ use crate::level::{Fit, Joint, LossSlopes, Lower, Upper};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::WeightShapes;
 use crate::outcome::Stop;
-use crate::problem::{Levels, Problem, Schedule, ThetaOptimiser, Training, WeightOptimiser};
+use crate::problem::{Levels, Problem, ThetaOptimiser, Training, WeightOptimiser};
 use crate::settle::Settling;
 use bilo_jet::Device;
 use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
@@ -350,7 +350,7 @@ impl Trainer<'_> {
         let lower = self.losses.residual_names().len();
         let upper = lower + self.losses.upper().names().len();
         let belongs = |i: usize| match phase {
-            Phase::Pretrain => i < lower || i >= upper,
+            Phase::Examples | Phase::Pretrain => i < lower || i >= upper,
             Phase::Train => i < upper,
         };
         let bad = (0..losses.len()).find(|&i| belongs(i) && !losses[i].is_finite());
@@ -407,13 +407,7 @@ impl Trainer<'_> {
 
     /// Factor of the learning rates at a step.
     fn schedule(&self, step: usize, steps: usize) -> f64 {
-        match self.settings().schedule {
-            Schedule::Constant => 1.0,
-            Schedule::Cosine => {
-                let share = (step - 1) as f64 / steps as f64;
-                0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * share).cos())
-            }
-        }
+        self.settings().schedule.factor((step - 1) as f64 / steps as f64)
     }
 
     /// How far the rate of the weights has risen. The first gradients say little of the covariances that SOAP

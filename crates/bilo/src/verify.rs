@@ -69,6 +69,12 @@ fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
     problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(report_nodes(problem)))).collect()
 }
 
+/// The nodes of the report's grid.
+pub(crate) fn report_columns(problem: &Problem) -> Result<Vec<Vec<f64>>> {
+    let grid = report_grid(problem)?;
+    Ok(grid.columns(0..grid.len()))
+}
+
 fn report_grid(problem: &Problem) -> Result<PointSource> {
     let counts = (0..problem.coordinates.len()).map(|c| (c, report_nodes(problem))).collect();
     Points::laid_out(Layout::Grid(counts)).source(problem, 0)

@@ -40,6 +40,7 @@ pub(crate) fn outcome() -> Outcome {
             relative_l2_at_end: None,
         }],
         operator: Some(OperatorOutcome { kind: "network", why: None, dictionary: None, work: None }),
+        learned: None,
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
         misfits: vec![MisfitOutcome {
             name: "ends".into(),

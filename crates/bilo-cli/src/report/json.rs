@@ -1,7 +1,9 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
-use bilo::outcome::{FunctionOutcome, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{
+    FunctionOutcome, LearnedOutcome, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
+};
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
@@ -23,6 +25,7 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             (&state.name, value)
         }),
         "operator": outcome.operator.as_ref().map(operator),
+        "learned": outcome.learned.as_ref().map(learned),
         "losses": map(&outcome.losses, |(name, loss)| (name, json!(loss))),
         "data_misfit": map(&outcome.misfits, |misfit| {
             (&misfit.name, misfit_value(misfit))
@@ -71,6 +74,18 @@ fn operator(operator: &OperatorOutcome) -> Value {
         });
     }
     value
+}
+
+fn learned(learned: &LearnedOutcome) -> Value {
+    json!({
+        "examples": learned.examples,
+        "cached": learned.cached,
+        "numbers": learned.numbers,
+        "steps": learned.steps,
+        "training_error": learned.training_error,
+        "validation_error": learned.validation_error,
+        "seconds": { "examples": learned.seconds[0], "learning": learned.seconds[1] },
+    })
 }
 
 fn function(unknown: &FunctionOutcome) -> Value {
@@ -181,6 +196,7 @@ mod tests {
     "kind": "network",
     "why": null
   },
+  "learned": null,
   "losses": {
     "residual": 0.0001,
     "data": null

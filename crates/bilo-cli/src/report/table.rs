@@ -3,7 +3,7 @@
 use super::number::{duration, significant};
 use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
 use bilo::observer::Phase;
-use bilo::outcome::{FunctionOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
@@ -99,6 +99,14 @@ fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
 
 /// What stands for the solution, if it is not the network that everybody expects.
 fn operator(outcome: &Outcome) -> String {
+    if let Some(learned) = &outcome.learned {
+        let LearnedOutcome { examples, numbers, training_error, .. } = learned;
+        let held_back = learned.validation_error.map(|error| format!(", {error:.1e} on those held back"));
+        let held_back = held_back.unwrap_or_default();
+        return format!(
+            "Learned from {examples} examples, {numbers} numbers: error {training_error:.1e} on them{held_back}.\n"
+        );
+    }
     let Some(OperatorOutcome { why, dictionary, .. }) = &outcome.operator else { return String::new() };
     let Some(found) = dictionary else {
         return why.as_ref().map_or(String::new(), |why| format!("A network, not a dictionary: {why}.\n"));
@@ -115,7 +123,11 @@ fn operator(outcome: &Outcome) -> String {
 
 /// What stands for the solution, in a word.
 fn solution(outcome: &Outcome) -> &'static str {
-    outcome.operator.as_ref().map_or("network", |operator| operator.kind)
+    match &outcome.operator {
+        Some(operator) => operator.kind,
+        None if outcome.learned.is_some() => "learned operator",
+        None => "network",
+    }
 }
 
 fn states(outcome: &Outcome) -> String {
@@ -206,6 +218,12 @@ fn distrust(outcome: &Outcome) -> String {
              Try more features (--set operator.modes=...) or a network (--set operator.kind=network).\n"
         );
     }
+    if ours == "learned operator" {
+        return format!(
+            "WARNING: the learned operator is far from the solution at the estimate (see {names}): do not trust the unknowns.\n\
+             Its examples may not reach there; widen them ([examples]), take more, or learn longer.\n"
+        );
+    }
     format!(
         "WARNING: the network does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
          Try more steps (--set train.pretrain-steps=..., --set train.train-steps=...) or smaller rates\n\
@@ -229,6 +247,7 @@ fn stop(stop: &Stop, phase: Phase) -> String {
 /// A phase of a run in words.
 pub(crate) fn in_words(phase: Phase) -> &'static str {
     match phase {
+        Phase::Examples => "solving examples",
         Phase::Pretrain => "pre-training",
         Phase::Train => "training",
     }
@@ -254,6 +273,8 @@ fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
     let done = match outcome.method.as_str() {
         _ if outcome.operator.as_ref().is_some_and(|operator| operator.work.is_some()) => iterations(train),
         "adjoint" => iterations(train),
+        "pinn" => format!("{pretrain} {steps} of pre-training and {train} of all together"),
+        _ if outcome.learned.is_some() => format!("{pretrain} {steps} of learning and {train} of descent"),
         _ => format!("{pretrain} {steps} of pre-training and {train} of both levels"),
     };
     format!("{done} in {total}{per_step}{memory}.")

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 /// Nodes of a landscape along each unknown.
-const NODES: usize = 25;
+const NODES: usize = 31;
 
 /// What is above the least loss by less than this part of the range of all is not told apart.
 const FLOOR: f64 = 1e-6;

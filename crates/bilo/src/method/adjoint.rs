@@ -9,7 +9,7 @@ use crate::function::{Lattice, score};
 use crate::misfit::{DataLoss, TwinLoss, Visit};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::optimum::{self, Iterate, Optimum};
-use crate::outcome::{Outcome, ScalarOutcome, Seconds, StateOutcome, Stop};
+use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
 use crate::picture::{self, Solutions};
 use crate::problem::{GradientMode, Problem};
 use crate::theta::Theta;
@@ -34,35 +34,16 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let Found { visit, observed, losses, stop, steps } = found;
     let noise = NoiseLevels::new(&loss.data, &visit.sites, &visit.values)?;
     let mut outcome = Outcome {
-        problem: problem.name.clone(),
-        method: job.method.name().to_owned(),
-        recipe: problem.training.recipe.name().to_owned(),
-        seed: job.seed,
         device: format!("classical solver, {}", twin.describe()),
-        precision: "f64".to_owned(),
         stop,
         unknowns: ScalarOutcome::all(problem, &visit.theta.eta),
-        functions: vec![],
-        states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
-        operator: None,
         misfits: misfits(&loss.data, &visit.sites, None, Some(&visit.values))?,
         losses,
-        audit: vec![],
-        singular_values: vec![],
         noise: noise.observations.clone(),
-        notes: vec![],
-        warnings: vec![],
-        pretrain_steps: 0,
         train_steps: steps,
-        seconds: Seconds {
-            total: began.elapsed().as_secs_f64(),
-            pretrain: 0.0,
-            train: seconds,
-            per_step: seconds / steps as f64,
-        },
+        seconds: Seconds { train: seconds, per_step: seconds / steps as f64, ..Seconds::default() },
         fields: classical_fields(problem, &visit.solution)?,
-        drawings: vec![],
-        classical_failure: None,
+        ..Outcome::begun(problem, job.method.name(), job.seed)
     };
     for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
         let lattice = Lattice::new(function);

@@ -2,6 +2,7 @@
 
 mod adjoint;
 mod bilo;
+mod learned;
 mod networks;
 mod rivals;
 mod trained;
@@ -26,12 +27,16 @@ pub enum Method {
     /// Bi-level physics-informed network: a network for the state alone, and the gradient through it by an inverse
     /// Hessian.
     Bpn,
+    /// A DeepONet that learned examples, and descent through it.
+    DeepOnet,
+    /// The same with a Fourier neural operator.
+    Fno,
 }
 
 impl Method {
     /// The names of all methods.
     pub fn names() -> &'static [&'static str] {
-        &["bilo", "adjoint", "pinn", "bpn"]
+        &["bilo", "adjoint", "pinn", "bpn", "deeponet", "fno"]
     }
 
     /// Its name.
@@ -41,6 +46,8 @@ impl Method {
             Method::Adjoint => "adjoint",
             Method::Pinn => "pinn",
             Method::Bpn => "bpn",
+            Method::DeepOnet => "deeponet",
+            Method::Fno => "fno",
         }
     }
 }
@@ -54,6 +61,8 @@ impl FromStr for Method {
             "adjoint" => Ok(Method::Adjoint),
             "pinn" => Ok(Method::Pinn),
             "bpn" => Ok(Method::Bpn),
+            "deeponet" => Ok(Method::DeepOnet),
+            "fno" => Ok(Method::Fno),
             _ => Err(format!("there is no method `{name}`; the methods are: {}", Method::names().join(", "))),
         }
     }
@@ -80,5 +89,6 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
         Method::Adjoint => adjoint::run(problem, job, observer),
         Method::Pinn => rivals::pinn(problem, job, observer),
         Method::Bpn => rivals::bpn(problem, job, observer),
+        Method::DeepOnet | Method::Fno => learned::run(problem, job, observer),
     }
 }

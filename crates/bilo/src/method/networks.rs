@@ -60,24 +60,13 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let train_steps = trained.steps;
     let kind = description.as_ref().map_or("network", |operator| operator.kind);
     let mut outcome = Outcome {
-        problem: problem.name.clone(),
-        method: job.method.name().to_owned(),
-        recipe: problem.training.recipe.name().to_owned(),
-        seed: job.seed,
         device: device.description(),
         precision: device.precision().name().to_owned(),
         stop: trained.stop,
         unknowns: ScalarOutcome::all(problem, &point.eta),
-        functions: vec![],
         states: verdict.states,
         losses,
         operator: description,
-        misfits: vec![],
-        audit: vec![],
-        singular_values: vec![],
-        noise: vec![],
-        notes: vec![],
-        warnings: vec![],
         pretrain_steps: pretrained.steps,
         train_steps,
         seconds: Seconds {
@@ -87,8 +76,8 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
             per_step: trained.seconds / train_steps.max(1) as f64,
         },
         fields: verdict.fields,
-        drawings: vec![],
         classical_failure: verdict.classical_failure,
+        ..Outcome::begun(problem, job.method.name(), job.seed)
     };
     match at_guess {
         None => {}
@@ -108,6 +97,7 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
         Mover::Upper(_) | Mover::Slopes => problem.training.gradient.name(),
         Mover::Joint => "joint",
         Mover::Hypergradient => "hypergradient",
+        Mover::Learned => "learned",
     };
     for (number, function) in problem.functions.iter().enumerate() {
         let mut estimate = |columns: &[&[f64]]| {

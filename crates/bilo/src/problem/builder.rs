@@ -5,6 +5,7 @@ use super::check;
 use super::dictionary::OperatorChoice;
 use super::function::FunctionSpec;
 use super::given::GivenSpec;
+use super::learning::Learning;
 use super::likelihood::Likelihood;
 use super::model::{
     Classical, Constant, Coordinate, Equation, Formula, GradientMode, Input, NetworkChoice, Problem, Recipe,
@@ -118,6 +119,7 @@ impl Problem {
                 network,
                 training,
                 classical: Classical::over(&[]),
+                learning: Learning::default(),
             },
             given: Vec::new(),
             functions: Vec::new(),
@@ -265,6 +267,12 @@ impl ProblemBuilder {
     /// Changes how the classical twin solves; to be said after all coordinates.
     pub fn classical(mut self, change: impl FnOnce(&mut Classical)) -> Self {
         change(&mut self.problem.classical);
+        self
+    }
+
+    /// Changes what neural operators learn from, and how.
+    pub fn learning(mut self, change: impl FnOnce(&mut Learning)) -> Self {
+        change(&mut self.problem.learning);
         self
     }
 

@@ -5,6 +5,7 @@ use super::data::{finite, positive_sigma};
 use super::dictionary::{Basis, DictionaryChoice};
 use super::given::refuse_in_inputs;
 use super::input::{InputValues, refuse_functions};
+use super::learning::{Learning, MOST_EXAMPLES};
 use super::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
 use super::names::{NET, Names};
 use super::observation::Table;
@@ -43,6 +44,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.dictionary()?;
     check.training()?;
     check.classical()?;
+    check.learning()?;
     check.formulas()?;
     check.scheme()
 }
@@ -318,6 +320,31 @@ impl Check<'_> {
         self.count("train.settle-steps", training.settle_steps, 1, usize::MAX)?;
         self.count("train.record-every", training.record_every, 1, usize::MAX)?;
         training.time_limit.map_or(Ok(()), |limit| self.positive("train.time-limit", limit))
+    }
+
+    /// What neural operators learn from, and how.
+    fn learning(&self) -> Result<()> {
+        let Learning { examples, deeponet, fno } = &self.problem.learning;
+        self.count("deeponet.width", deeponet.width, 1, 4096)?;
+        self.count("deeponet.layers", deeponet.layers, 1, 100)?;
+        self.count("fno.width", fno.width, 2, 4096)?;
+        self.count("fno.layers", fno.layers, 1, 100)?;
+        self.count("fno.modes", fno.modes, 1, 4096)?;
+        for (name, lessons) in [("deeponet", deeponet.lessons), ("fno", fno.lessons)] {
+            self.count(&format!("{name}.batch"), lessons.batch, 1, usize::MAX)?;
+            self.positive(&format!("{name}.rate"), lessons.rate)?;
+        }
+        let Some(examples) = examples else { return Ok(()) };
+        for (coordinate, &nodes) in self.problem.coordinates.iter().zip(&examples.grid) {
+            self.count(&format!("examples.grid.{}", coordinate.name), nodes, 2, 100_000)?;
+        }
+        self.count("examples", examples.size(), 2, MOST_EXAMPLES)?;
+        for (function, field) in self.problem.functions.iter().zip(&examples.functions) {
+            let path = format!("examples.unknown.{}", function.name);
+            self.positive(&format!("{path}.sd"), field.sd)?;
+            self.positive(&format!("{path}.length"), field.length)?;
+        }
+        Ok(())
     }
 
     /// Every formula has a meaning in its scope, and everything declared is used.

@@ -4,6 +4,7 @@
 use super::dictionary::OperatorChoice;
 use super::given::GivenField;
 use super::known::KnownFunction;
+use super::learning::Learning;
 use super::observation::Observation;
 use super::picture::Picture;
 use crate::diagnostic::Origin;
@@ -45,6 +46,8 @@ pub struct Problem {
     pub training: Training,
     /// How the classical twin solves.
     pub classical: Classical,
+    /// What neural operators learn from, and how.
+    pub learning: Learning,
 }
 
 /// One coordinate of the domain.
@@ -356,6 +359,16 @@ pub enum Schedule {
     Constant,
     /// Half a cosine from the rate down to a hundredth of it.
     Cosine,
+}
+
+impl Schedule {
+    /// The factor of a rate after a share of all steps.
+    pub fn factor(self, share: f64) -> f64 {
+        match self {
+            Schedule::Constant => 1.0,
+            Schedule::Cosine => 0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * share).cos()),
+        }
+    }
 }
 
 /// Optimiser of the network's weights.

@@ -19,7 +19,7 @@ use super::read_given::read_given;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
-use super::{check, classical, dictionary, settings};
+use super::{check, classical, dictionary, learning, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 
 const TOP_KEYS: &[&str] = &[
@@ -38,6 +38,9 @@ const TOP_KEYS: &[&str] = &[
     "network",
     "train",
     "classical",
+    "examples",
+    "deeponet",
+    "fno",
 ];
 
 /// Reads and checks a whole problem; data files are found relative to `folder`.
@@ -81,6 +84,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
     let observations = read_each(&tree, "observation", |path, entry| room.observation(path, entry))?;
     let pictures =
         read_each(&tree, "picture", |path, entry| read_picture(path, entry, room.ground(), &observations))?;
+    let learning = learning::read(&tree, &coordinates, &unknowns, &functions, &constants)?;
     let problem = Problem {
         name,
         about,
@@ -98,6 +102,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         network,
         training,
         classical,
+        learning,
     };
     check::check(&problem, &places)?;
     Ok(problem)

@@ -89,7 +89,7 @@ impl Losses<'_> {
     pub(super) fn densities(&self, phase: Phase, fit: &Fit) -> Vec<Weighted> {
         let of = |level: Level| move |id| Weighted { id, factor: 1.0, level };
         let (moves, level) = match phase {
-            Phase::Pretrain => (Moves::States, Level::Lower),
+            Phase::Examples | Phase::Pretrain => (Moves::States, Level::Lower),
             Phase::Train => (Moves::All, Level::Both),
         };
         let (residuals, of_data): (Vec<Weighted>, Level) = match self {
@@ -99,7 +99,9 @@ impl Losses<'_> {
             }
         };
         let others: Vec<Weighted> = match phase {
-            Phase::Pretrain => fit.densities().iter().copied().map(of(Level::Lower)).collect(),
+            Phase::Examples | Phase::Pretrain => {
+                fit.densities().iter().copied().map(of(Level::Lower)).collect()
+            }
             Phase::Train => {
                 let parts = self.upper().parts().into_iter();
                 parts.map(|(id, factor, _)| Weighted { id, factor, level: of_data }).collect()

@@ -59,7 +59,7 @@ impl Trainer<'_> {
     fn stretches(&mut self, phase: Phase, point: &mut Point) -> Ended {
         let start = Instant::now();
         let steps = match phase {
-            Phase::Pretrain => self.settings().pretrain_steps,
+            Phase::Examples | Phase::Pretrain => self.settings().pretrain_steps,
             Phase::Train => self.settings().train_steps,
         };
         self.observer.event(&Event::Begin(phase, steps));
@@ -135,7 +135,7 @@ impl Trainer<'_> {
         let (lower, upper) = (self.losses.residual_names().len(), self.losses.upper());
         let mut terms = seen[..lower].to_vec();
         match phase {
-            Phase::Pretrain => {
+            Phase::Examples | Phase::Pretrain => {
                 terms.extend(vec![f64::NAN; upper.names().len()]);
                 terms.extend(&seen[lower..]);
             }

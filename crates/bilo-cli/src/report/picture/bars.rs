@@ -67,10 +67,11 @@ impl Chart {
     fn axis(&self) -> Axis {
         let bars = || self.bars.iter().flatten().flatten().filter(|bar| bar.mean.is_finite());
         let top = bars().map(Bar::top).fold(f64::MIN_POSITIVE, f64::max);
-        let lowest = bars().map(|bar| bar.mean).fold(f64::INFINITY, f64::min);
+        // What is exactly zero has no place on a logarithmic axis, and stands at its foot.
+        let lowest = bars().map(|bar| bar.mean).filter(|mean| *mean != 0.0).fold(f64::INFINITY, f64::min);
         if lowest > 0.0 && top / lowest > WIDE_RANGE {
-            let decade = |value: f64, up: f64| 10.0_f64.powf((value.log10() + up).floor());
-            return Axis { lo: decade(0.8 * lowest, 0.0), hi: 1.2 * top, logarithmic: true };
+            let decade = 10.0_f64.powf((0.8 * lowest).log10().floor());
+            return Axis { lo: decade, hi: 1.2 * top, logarithmic: true };
         }
         let bottom = bars().map(Bar::bottom).fold(0.0, f64::min);
         Axis::linear((1.05 * bottom, 1.05 * top))
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn a_wide_range_is_logarithmic() {
         let chart = |bars| Chart { title: String::new(), bars };
-        let wide = chart(vec![vec![bar(2e-4, 1e-4), bar(0.5, 0.1)]]).axis();
+        let wide = chart(vec![vec![bar(2e-4, 1e-4), bar(0.5, 0.1), bar(0.0, 0.0)]]).axis();
         assert_eq!((wide.lo, wide.logarithmic), (1e-4, true));
         assert!(wide.hi > 0.6);
         let narrow = chart(vec![vec![bar(1.0, 0.1), bar(4.0, 1.0)]]).axis();

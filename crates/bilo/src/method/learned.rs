@@ -1,0 +1,457 @@
+//! Neural operators: solve many examples, learn the map from unknowns to observations, freeze it, and descend through
+//! it.
+
+mod examples;
+mod model;
+
+use super::Job;
+use crate::closing::{Inspector, Mover, error_bars, misfits};
+use crate::data::observed_tables;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::function::{Lattice, RegulariserOnLattice, score};
+use crate::likelihood::Sites;
+use crate::misfit::DataLoss;
+use crate::observer::{Control, Event, Observer, Phase, Record};
+use crate::outcome::{Field, LearnedOutcome, Outcome, ScalarOutcome, Seconds, Stop};
+use crate::picture::{self, Solutions};
+use crate::problem::{Likelihood, Problem, Schedule, Table};
+use crate::seeds::{Purpose, seed_for};
+use crate::settle::Settling;
+use crate::theta::Theta;
+use crate::twin::Twin;
+use crate::uncertainty::{NoiseLevels, Uncertainty};
+use crate::verify::{classical_fields, relative_l2, report_columns};
+use bilo_learn::{Frozen, Surrogate, Trained, train};
+use bilo_optim::{Adam, GradientMethod};
+use examples::Solved;
+use model::{Parameters, Pupil};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// Intensities of processes must be positive, and what was learned need not be: below this part of the largest one they
+/// are held.
+const LEAST_INTENSITY: f64 = 1e-6;
+
+/// Runs the method.
+pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
+    let began = Instant::now();
+    let tables = observed_tables(problem, job.seed)?;
+    let twin = Twin::new(problem)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| Diagnostic::new(format!("no threads: {error}"), Default::default()))?;
+    let mut watch = Watch::new(problem, observer, began);
+    let (solved, examples_seconds) = solve(problem, job, &twin, &pool, &mut watch)?;
+    let parameters = Parameters::new(problem, job.method)?;
+    let start = Instant::now();
+    let learned = learn(problem, job, &solved, &parameters, &pool, &mut watch)?;
+    let learning_seconds = start.elapsed().as_secs_f64();
+    let data = DataLoss::new(problem, &tables);
+    let search = Search::new(data, &parameters, &learned)?;
+    let start = Instant::now();
+    let found = search.descend(&mut watch)?;
+    let seconds = Seconds {
+        pretrain: examples_seconds + learning_seconds,
+        train: start.elapsed().as_secs_f64(),
+        ..Seconds::default()
+    };
+    let of_learning = learned_outcome(&solved, &learned, [examples_seconds, learning_seconds]);
+    let mut outcome = Outcome {
+        device: format!("neural operator, examples by the classical solver, {}", twin.describe()),
+        precision: "f32".to_owned(),
+        stop: found.stop.clone(),
+        unknowns: ScalarOutcome::all(problem, &found.theta.eta),
+        losses: search.names().into_iter().zip(found.terms.clone()).collect(),
+        pretrain_steps: of_learning.steps,
+        learned: Some(of_learning),
+        train_steps: found.steps,
+        seconds: Seconds { per_step: seconds.train / found.steps.max(1) as f64, ..seconds },
+        ..Outcome::begun(problem, job.method.name(), job.seed)
+    };
+    if let Some((count, reason)) = &solved.failed {
+        outcome.warnings.push(format!("{count} examples have no solution and were left out: {reason}"));
+    }
+    conclude(&mut outcome, &search, &found, &twin, &tables)?;
+    outcome.seconds.total = began.elapsed().as_secs_f64();
+    Ok(outcome)
+}
+
+/// The examples and the seconds they took.
+fn solve(
+    problem: &Problem,
+    job: &Job,
+    twin: &Twin,
+    pool: &rayon::ThreadPool,
+    watch: &mut Watch<'_>,
+) -> Result<(Solved, f64)> {
+    let Some(examples) = &problem.learning.examples else {
+        let message = format!("`{}` learns from examples, and the problem has none", job.method.name());
+        let help = "add a table [examples] with `unknown = { .. }`: a range for each number, a random field for each function";
+        return Err(Diagnostic::new(message, Default::default()).help(help).into());
+    };
+    let (start, count) = (Instant::now(), examples.size());
+    watch.observer.event(&Event::Begin(Phase::Examples, count));
+    let solved = examples::solved(problem, examples, twin, pool, &mut |done| {
+        watch.step(Phase::Examples, done, count, &[], &problem.eta_of_guess()).is_none()
+    });
+    watch.observer.event(&Event::End(Phase::Examples));
+    let solved = solved?;
+    if solved.thetas.len() < 2 {
+        let reason = solved.failed.map_or(String::new(), |(_, reason)| format!(": {reason}"));
+        return Err(Diagnostic::new(
+            format!("hardly any example has a solution{reason}"),
+            Default::default(),
+        )
+        .into());
+    }
+    let note = match solved.cached {
+        true => format!("{count} solved examples from an earlier run"),
+        false => format!("{count} examples solved"),
+    };
+    watch.observer.event(&Event::Note(&note));
+    Ok((solved, start.elapsed().as_secs_f64()))
+}
+
+/// A trained model of each observation.
+struct Learned {
+    model: Box<dyn Surrogate>,
+    trained: Trained,
+}
+
+fn learn(
+    problem: &Problem,
+    job: &Job,
+    solved: &Solved,
+    parameters: &Parameters,
+    pool: &rayon::ThreadPool,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Learned>> {
+    let examples = problem.learning.examples.as_ref().expect("they were solved");
+    let mut learned = vec![];
+    for observation in 0..problem.observations.len() {
+        let seed = seed_for(job.seed, Purpose::Learning, observation);
+        let Pupil { model, samples, split, training } =
+            Pupil::new(problem, examples, job.method, solved, parameters, observation, seed)?;
+        watch.observer.event(&Event::Begin(Phase::Pretrain, training.steps));
+        let eta = problem.eta_of_guess();
+        let trained = beside(
+            pool,
+            &mut |(step, loss)| watch.step(Phase::Pretrain, step, training.steps, &[loss], &eta).is_none(),
+            |tell| train(model.as_ref(), &samples, &split, &training, &mut |step, loss| tell((step, loss))),
+        );
+        watch.observer.event(&Event::End(Phase::Pretrain));
+        learned.push(Learned { model, trained });
+    }
+    Ok(learned)
+}
+
+/// Computes in a pool while this thread, whose observer must not leave it, hears how it goes and may end it.
+fn beside<M: Send, T: Send>(
+    pool: &rayon::ThreadPool,
+    hear: &mut dyn FnMut(M) -> bool,
+    compute: impl FnOnce(&dyn Fn(M) -> bool) -> T + Send,
+) -> T {
+    let (sender, receiver) = mpsc::channel();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let ended = &ended;
+        let running = scope.spawn(move || {
+            pool.install(|| {
+                compute(&|message| sender.send(message).is_ok() && !ended.load(Ordering::Relaxed))
+            })
+        });
+        for message in receiver {
+            if !hear(message) {
+                ended.store(true, Ordering::Relaxed);
+            }
+        }
+        running.join().expect("learning does not panic")
+    })
+}
+
+/// Of the first observation; the others learned from the same examples.
+fn learned_outcome(solved: &Solved, learned: &[Learned], seconds: [f64; 2]) -> LearnedOutcome {
+    let worst = |error: fn(&Trained) -> f64| {
+        learned.iter().map(|learned| error(&learned.trained)).fold(0.0, f64::max)
+    };
+    LearnedOutcome {
+        examples: solved.thetas.len(),
+        cached: solved.cached,
+        numbers: learned.iter().map(|learned| learned.model.numbers()).sum(),
+        steps: learned.iter().map(|learned| learned.trained.steps).sum(),
+        training_error: worst(|trained| trained.training_error),
+        validation_error: Some(worst(|trained| trained.validation_error.unwrap_or(f64::NAN))),
+        seconds,
+    }
+}
+
+/// The data loss through frozen models, and the regularisers of functions.
+struct Search<'a> {
+    data: DataLoss<'a>,
+    parameters: &'a Parameters,
+    learned: &'a [Learned],
+    sites: Vec<Sites>,
+    frozen: Vec<Box<dyn Frozen>>,
+    regularisers: Vec<Option<RegulariserOnLattice>>,
+}
+
+/// Where a search ended.
+struct Found {
+    theta: Theta,
+    terms: Vec<f64>,
+    stop: Stop,
+    steps: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(data: DataLoss<'a>, parameters: &'a Parameters, learned: &'a [Learned]) -> Result<Self> {
+        let problem = data.problem();
+        let sites = data.sites(&problem.eta_of_guess())?;
+        let regularisers = problem.functions.iter().map(|f| RegulariserOnLattice::new(problem, f));
+        let mut search = Self {
+            data,
+            parameters,
+            learned,
+            sites,
+            frozen: vec![],
+            regularisers: regularisers.collect::<Result<_>>()?,
+        };
+        search.frozen = search.freeze(&search.sites);
+        Ok(search)
+    }
+
+    fn freeze(&self, sites: &[Sites]) -> Vec<Box<dyn Frozen>> {
+        let each = self.learned.iter().zip(sites);
+        each.map(|(learned, sites)| learned.model.freeze(&learned.trained.weights, &sites.coordinates))
+            .collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let functions = self.data.problem().functions.iter().zip(&self.regularisers);
+        let regularised = functions.filter(|(_, regulariser)| regulariser.is_some());
+        let names = regularised.map(|(function, _)| format!("regulariser.{}", function.name));
+        self.data.names().into_iter().chain(names).collect()
+    }
+
+    /// What the models say of the observations.
+    fn observed(&self, frozen: &[Box<dyn Frozen>], theta: &Theta) -> Vec<Vec<f64>> {
+        let parameters = self.parameters.of(self.data.problem(), theta);
+        let mut all: Vec<Vec<f64>> = frozen.iter().map(|model| model.predict(&parameters)).collect();
+        for (observation, values) in self.data.problem().observations.iter().zip(&mut all) {
+            if matches!(observation.likelihood, Likelihood::PoissonProcess { .. }) {
+                let floor = LEAST_INTENSITY * values.iter().copied().fold(0.0, f64::max);
+                values.iter_mut().for_each(|value| *value = value.max(floor));
+            }
+        }
+        all
+    }
+
+    /// The terms of the loss, and the derivatives of their weighted sum by eta and by the functions' values.
+    fn loss(&self, theta: &Theta) -> Result<(Vec<f64>, Theta)> {
+        let problem = self.data.problem();
+        let parameters = self.parameters.of(problem, theta);
+        let judged = self.data.judge(&self.sites, &self.observed(&self.frozen, theta))?;
+        let mut slopes = theta.zeros();
+        for (model, by_values) in self.frozen.iter().zip(&judged.by_values) {
+            let mut by_parameters = model.pullback(&parameters, by_values);
+            let mut of_functions = by_parameters.split_off(problem.unknowns.len()).into_iter();
+            let scalars = problem.unknowns.iter().zip(&theta.eta).zip(by_parameters);
+            for (sum, ((unknown, &eta), slope)) in slopes.eta.iter_mut().zip(scalars) {
+                *sum += slope * unknown.theta_slope(eta);
+            }
+            for (nodes, sums) in self.parameters.nodes.iter().zip(&mut slopes.functions) {
+                nodes.iter().zip(&mut of_functions).for_each(|(&node, slope)| sums[node] += slope);
+            }
+        }
+        let mut terms = judged.terms;
+        for (function, regulariser) in self.regularisers.iter().enumerate() {
+            let Some(regulariser) = regulariser else { continue };
+            let (mean, by_values) = regulariser.mean(&theta.functions[function]);
+            terms.push(mean);
+            let sums = slopes.functions[function].iter_mut().zip(by_values);
+            sums.for_each(|(sum, slope)| *sum += regulariser.weight() * slope);
+        }
+        Ok((terms, slopes))
+    }
+
+    /// The nodes that are moved: an FNO sees those that the form holds, but they stay.
+    fn moved(&self) -> Result<Vec<Vec<usize>>> {
+        let problem = self.data.problem();
+        let mut moved = vec![];
+        for (function, nodes) in problem.functions.iter().zip(&self.parameters.nodes) {
+            let held = examples::held(problem, function)?;
+            moved.push(nodes.iter().copied().filter(|node| !held.contains(node)).collect());
+        }
+        Ok(moved)
+    }
+
+    /// Descends by Adam from the guess, with the rates and the steps of training.
+    fn descend(&self, watch: &mut Watch<'_>) -> Result<Found> {
+        let problem = self.data.problem();
+        let settings = &problem.training;
+        let moved = self.moved()?;
+        let rate = |own: Option<f64>| own.unwrap_or(settings.theta_rate);
+        let mut rates: Vec<f64> = problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
+        for (function, nodes) in problem.functions.iter().zip(&moved) {
+            rates.resize(rates.len() + nodes.len(), rate(function.rate));
+        }
+        let mut scales: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        scales.resize(rates.len(), 1.0);
+        let (mut settling, mut adam) = (Settling::new(settings, scales), Adam::new(rates));
+        let mut theta = Theta::guess(problem)?;
+        let mut found = Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, steps: 0 };
+        watch.observer.event(&Event::Begin(Phase::Train, settings.train_steps));
+        for step in 1..=settings.train_steps {
+            let (terms, slopes) = self.loss(&theta)?;
+            if terms.iter().any(|term| !term.is_finite()) {
+                let reason = "a term of the data loss is no longer finite".to_owned();
+                found.stop = Stop::Diverged { last_good_step: step - 1, reason };
+                break;
+            }
+            found.theta = theta.clone();
+            let variables = |theta: &Theta| flat(theta, &moved);
+            let (mut point, along) = (variables(&theta), variables(&slopes));
+            let factor = factor(settings.schedule, step, settings.train_steps);
+            adam.scale_rate(factor);
+            let settled = settling.settled(&point, &terms, factor);
+            adam.step_along(&mut point, &along);
+            put(&mut theta, &moved, &point);
+            for (eta, unknown) in theta.eta.iter_mut().zip(&problem.unknowns) {
+                *eta = unknown.project(*eta);
+            }
+            let asked = watch.step(Phase::Train, step, settings.train_steps, &terms, &found.theta.eta);
+            (found.terms, found.steps) = (terms, step);
+            if let Some(stop) = asked.or(settled.then_some(Stop::Converged)) {
+                found.stop = stop;
+                break;
+            }
+        }
+        watch.observer.event(&Event::End(Phase::Train));
+        Ok(found)
+    }
+}
+
+/// Scalars, then the values of functions at the nodes that are moved.
+fn flat(theta: &Theta, moved: &[Vec<usize>]) -> Vec<f64> {
+    let functions = theta.functions.iter().zip(moved);
+    let values = functions.flat_map(|(values, nodes)| nodes.iter().map(|&node| values[node]));
+    theta.eta.iter().copied().chain(values).collect()
+}
+
+/// The other way.
+fn put(theta: &mut Theta, moved: &[Vec<usize>], point: &[f64]) {
+    let mut numbers = point.iter().copied();
+    theta.eta.iter_mut().zip(&mut numbers).for_each(|(eta, number)| *eta = number);
+    for (values, nodes) in theta.functions.iter_mut().zip(moved) {
+        nodes.iter().zip(&mut numbers).for_each(|(&node, number)| values[node] = number);
+    }
+}
+
+fn factor(schedule: Schedule, step: usize, steps: usize) -> f64 {
+    schedule.factor((step - 1) as f64 / steps as f64)
+}
+
+/// What the classical twin says of the estimate, and what the models do.
+fn conclude(
+    outcome: &mut Outcome,
+    search: &Search<'_>,
+    found: &Found,
+    twin: &Twin,
+    tables: &[Table],
+) -> Result<()> {
+    let data = search.data;
+    let problem = data.problem();
+    let sites = data.sites(&found.theta.eta)?;
+    let by_model = search.observed(&search.freeze(&sites), &found.theta);
+    let twin = Ok(twin);
+    let inspector = Inspector { data, twin: twin.clone(), mover: Mover::Learned };
+    let visit = inspector.visit(&found.theta);
+    let classical = visit.as_ref().ok().map(|visit| &visit.values[..]);
+    outcome.misfits = misfits(&data, &sites, Some(&by_model), classical)?;
+    let noise = NoiseLevels::new(&data, &sites, classical.unwrap_or(&by_model))?;
+    outcome.noise = noise.observations.clone();
+    match &visit {
+        Ok(visit) => outcome.fields = classical_fields(problem, &visit.solution)?,
+        Err(reason) => outcome.classical_failure = Some(reason.clone()),
+    }
+    compare_states(outcome, search, found)?;
+    for (function, values) in problem.functions.iter().zip(&found.theta.functions) {
+        let lattice = Lattice::new(function);
+        let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, "learned")?);
+        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+    }
+    let solution = visit.as_ref().ok().map(|visit| &visit.solution);
+    picture::draw(problem, Solutions { network: None, classical: solution, tables }, outcome);
+    let Ok(visit) = visit else { return Ok(()) };
+    if problem.functions.is_empty() {
+        let slopes = inspector.slopes(&visit).ok();
+        let found = slopes.and_then(|slopes| Uncertainty::new(problem, &noise, &slopes, &found.theta.eta));
+        error_bars(outcome, found);
+        inspector.data_optimal(outcome, visit);
+    }
+    Ok(())
+}
+
+/// Where a state itself is observed, its model is compared with the classical solution on the report's grid.
+fn compare_states(outcome: &mut Outcome, search: &Search<'_>, found: &Found) -> Result<()> {
+    let problem = search.data.problem();
+    let columns = report_columns(problem)?;
+    let parameters = search.parameters.of(problem, &found.theta);
+    for (state, said) in problem.states.iter().zip(&mut outcome.states) {
+        let observed = problem.observations.iter().position(|o| o.value.text.trim() == state.name);
+        let Some(observation) = observed else { continue };
+        let Learned { model, trained } = &search.learned[observation];
+        let values = model.freeze(&trained.weights, &columns).predict(&parameters);
+        let name = format!("{}_classical", state.name);
+        let classical = outcome.fields.arrays.iter().find(|field| field.name == name);
+        said.relative_l2_vs_classical = classical.map(|classical| relative_l2(&values, &classical.values));
+        let field = Field::everywhere(problem, format!("{}_network", state.name), values);
+        outcome.fields.arrays.insert(0, field);
+    }
+    Ok(())
+}
+
+/// Reports steps and knows when to stop.
+struct Watch<'a> {
+    problem: &'a Problem,
+    observer: &'a mut dyn Observer,
+    began: Instant,
+    loss_names: Vec<String>,
+    unknown_names: Vec<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(problem: &'a Problem, observer: &'a mut dyn Observer, began: Instant) -> Self {
+        let data = problem.observations.iter().map(|observation| format!("data.{}", observation.name));
+        let regularised = problem.functions.iter().filter(|function| function.regulariser.is_some());
+        let names = regularised.map(|function| format!("regulariser.{}", function.name));
+        let loss_names = std::iter::once("learning".to_owned()).chain(data).chain(names).collect();
+        Self { problem, observer, began, loss_names, unknown_names: problem.unknown_names() }
+    }
+
+    /// A step with the terms of its phase; the reason to stop, if there is one.
+    fn step(&mut self, phase: Phase, step: usize, steps: usize, terms: &[f64], eta: &[f64]) -> Option<Stop> {
+        let mut losses = vec![f64::NAN; self.loss_names.len()];
+        let first = usize::from(phase == Phase::Train);
+        losses[first..first + terms.len()].copy_from_slice(terms);
+        let every = self.problem.training.record_every;
+        let seconds = self.began.elapsed().as_secs_f64();
+        let control = self.observer.event(&Event::Step(Record {
+            phase,
+            step,
+            steps,
+            seconds,
+            loss_names: &self.loss_names,
+            losses: &losses,
+            unknown_names: &self.unknown_names,
+            unknowns: &self.problem.thetas(eta),
+            keep: phase != Phase::Examples && (step == 1 || step == steps || step.is_multiple_of(every)),
+        }));
+        if control == Control::Stop {
+            return Some(Stop::Interrupted);
+        }
+        let over = self.problem.training.time_limit.is_some_and(|limit| seconds > limit);
+        over.then_some(Stop::TimeLimit)
+    }
+}
