@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Infers the unknowns of partial differential equations from data.
 #[derive(Debug, Parser)]
@@ -29,6 +30,8 @@ enum Command {
     Solve(SolveArgs),
     /// Run a problem many times, with other seeds, methods and settings, and compare
     Study(StudyArgs),
+    /// Run a problem by BiLO, a physics-informed network and the classical solver, in equal time
+    Compare(CompareArgs),
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
@@ -119,6 +122,26 @@ struct StudyArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct CompareArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Seconds that each method has [default: as many as BiLO takes]
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// Seed of everything random: networks, noise, random points
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where the results go [default: runs/NAME-compare]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    way: WayArgs,
+}
+
+#[derive(Debug, clap::Args)]
 struct NewArgs {
     /// Name of the new problem
     name: String,
@@ -136,6 +159,7 @@ pub(crate) enum Task {
     Check { statement: Statement, overrides: Overrides },
     Solve(SolveTask),
     Study(StudyTask),
+    Compare(CompareTask),
     List,
     New(NewTask),
 }
@@ -173,6 +197,19 @@ pub(crate) struct StudyTask {
     pub(crate) progress: bool,
 }
 
+pub(crate) struct CompareTask {
+    pub(crate) statement: Arc<Statement>,
+    pub(crate) overrides: Overrides,
+    /// Of every method; its own is put in.
+    pub(crate) job: Job,
+    /// None for as many as BiLO takes.
+    pub(crate) seconds: Option<f64>,
+    /// None for the default folder, which needs the name that the problem gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) progress: bool,
+}
+
 pub(crate) struct NewTask {
     pub(crate) name: String,
     pub(crate) from: Option<&'static Shipped>,
@@ -190,6 +227,7 @@ impl Args {
             }
             Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
+            Command::Compare(args) => args.resolve().map(Task::Compare),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
         }
@@ -243,6 +281,25 @@ impl StudyArgs {
             progress: self.way.shows_progress(),
             json: self.way.json,
         }
+    }
+}
+
+impl CompareArgs {
+    fn resolve(self) -> Result<CompareTask, Failure> {
+        if self.seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds.is_finite())) {
+            return Err(Failure::new("`--seconds` must be a positive number"));
+        }
+        let (statement, overrides) = self.problem.resolve()?;
+        let threads = self.threads.map(NonZeroUsize::get);
+        Ok(CompareTask {
+            statement: Arc::new(statement),
+            overrides,
+            job: Job { seed: self.seed, threads, method: Method::Bilo, hardware: self.way.device },
+            seconds: self.seconds,
+            out: self.out,
+            progress: self.way.shows_progress(),
+            json: self.way.json,
+        })
     }
 }
 

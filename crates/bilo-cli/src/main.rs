@@ -7,6 +7,7 @@
 mod args;
 mod assignments;
 mod check;
+mod compare;
 mod failure;
 mod folder;
 mod interrupt;
@@ -43,6 +44,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Check { statement, overrides } => check::check(&statement, &overrides),
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
+        Task::Compare(task) => compare::compare(&task),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
     }

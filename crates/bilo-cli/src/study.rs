@@ -5,8 +5,8 @@
 
 mod figures;
 mod pictures;
-mod plan;
-mod summary;
+pub(crate) mod plan;
+pub(crate) mod summary;
 
 use crate::args::StudyTask;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::folder::{OUTCOME, RunFolder};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::rerun::Rerun;
-use crate::run::{All, conduct};
+use crate::run::conduct;
 use bilo::observer::Observer;
 use bilo::{Hardware, Job};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,19 +41,7 @@ pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
     let interrupt = Interrupt::on_ctrl_c()?;
     let ended = perform(task, &plan, &out, &interrupt)?;
     let summary = Summary::new(&plan, &ended);
-    let mut files = vec![
-        ("table.txt", summary.table(false)),
-        ("study.json", summary.json(&plan)),
-        ("runs.csv", summary.csv(&plan, &ended)),
-        ("bars.svg", pictures::bars(&plan, &summary)),
-    ];
-    files.extend(pictures::trajectories(&plan, &ended, &out)?.map(|svg| ("trajectories.svg", svg)));
-    fs::create_dir_all(&out).map_err(Failure::file("create the folder", &out))?;
-    for (name, text) in &files {
-        let file = out.join(name);
-        fs::write(&file, text).map_err(Failure::file("write", &file))?;
-    }
-    let names = files.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let names = write_files(&plan, &summary, &ended, &out)?;
     let closing = format!("\nFiles in {}: {names}, and a folder for each run\n", out.display());
     output::say(&if task.json { summary.json(&plan) } else { summary.table(true) + &closing })?;
     if interrupt.pressed() {
@@ -62,6 +50,28 @@ pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
         );
     }
     Ok(())
+}
+
+/// Writes tables and pictures; their names.
+pub(crate) fn write_files(
+    plan: &Plan,
+    summary: &Summary,
+    ended: &[Ended],
+    out: &Path,
+) -> Result<String, Failure> {
+    let mut files = vec![
+        ("table.txt", summary.table(false)),
+        ("study.json", summary.json(plan)),
+        ("runs.csv", summary.csv(plan, ended)),
+        ("bars.svg", pictures::bars(plan, summary)),
+    ];
+    files.extend(pictures::trajectories(plan, ended, out)?.map(|svg| ("trajectories.svg", svg)));
+    fs::create_dir_all(out).map_err(Failure::file("create the folder", out))?;
+    for (name, text) in &files {
+        let file = out.join(name);
+        fs::write(&file, text).map_err(Failure::file("write", &file))?;
+    }
+    Ok(files.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
 }
 
 /// All runs, several at a time; those that are there already are read.
@@ -79,7 +89,9 @@ fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> 
             }
             let (case, seed) =
                 (&plan.cases[number / plan.seeds.len()], plan.seeds[number % plan.seeds.len()]);
-            let found = one(task, case, seed, out, interrupt.clone());
+            let job = Job { seed, threads: Some(task.threads), method: case.method, hardware: task.hardware };
+            let path = out.join(folder_name(case, seed));
+            let found = one(case, &job, &path, interrupt, &mut interrupt.clone());
             bar.set_message(folder_name(case, seed));
             bar.inc(1);
             ended.lock().expect("no run panics")[number] = Some(found);
@@ -106,21 +118,24 @@ fn workers(task: &StudyTask) -> usize {
 }
 
 /// A run, or what it came to before; the reason if it failed.
-fn one(task: &StudyTask, case: &Case, seed: u64, out: &Path, mut interrupt: Interrupt) -> Ended {
-    let job = Job { seed, threads: Some(task.threads), method: case.method, hardware: task.hardware };
-    let path = out.join(folder_name(case, seed));
+pub(crate) fn one(
+    case: &Case,
+    job: &Job,
+    path: &Path,
+    interrupt: &Interrupt,
+    observer: &mut dyn Observer,
+) -> Ended {
     let mut outcome = || -> Result<Value, Failure> {
         let problem = case.statement.problem(&case.overrides)?;
-        let rerun = Rerun::of(&case.statement, &case.overrides, &problem, &job)?;
-        if let Some(outcome) = finished(&path, &rerun) {
+        let rerun = Rerun::of(&case.statement, &case.overrides, &problem, job)?;
+        if let Some(outcome) = finished(path, &rerun) {
             return Ok(outcome);
         }
         if interrupt.pressed() {
             return Err(Failure::new("not run"));
         }
-        let mut folder = RunFolder::new(path.clone(), rerun)?;
-        let observers: [&mut dyn Observer; 1] = [&mut interrupt];
-        let conducted = conduct(&problem, &job, &mut folder, &mut All(observers))?;
+        let mut folder = RunFolder::new(path.to_path_buf(), rerun)?;
+        let conducted = conduct(&problem, job, &mut folder, observer)?;
         conducted.saved?;
         serde_json::from_str(&conducted.json).map_err(|error| Failure::new(error.to_string()))
     };
@@ -135,7 +150,7 @@ fn finished(path: &Path, rerun: &Rerun) -> Option<Value> {
 }
 
 /// What is varied, the method unless it is bilo, and the seed.
-fn folder_name(case: &Case, seed: u64) -> String {
+pub(crate) fn folder_name(case: &Case, seed: u64) -> String {
     let fit = |text: &str| -> String {
         let fits = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         text.trim_matches('"').chars().map(fits).collect()

@@ -173,3 +173,29 @@ fn mistakes_are_shown_where_they_are() {
         assert!(!folder.path().join("runs").exists(), "{wrong}");
     }
 }
+
+/// One table of three methods; what BiLO takes is what the others have.
+#[test]
+fn three_methods_are_compared_in_equal_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = bilo().current_dir(folder.path()).args(["compare", "poisson-scalar"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    let methods: Vec<&str> = text.lines().skip(1).take(3).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(methods, ["bilo", "pinn", "adjoint"], "{text}");
+    for method in methods {
+        assert!(text.contains(&format!("\n{method} is within ")), "{text}");
+    }
+    let read = |method: &str| -> Value {
+        let file = format!("runs/poisson-scalar-compare/{method}-seed=0/outcome.json");
+        serde_json::from_str(&fs::read_to_string(folder.path().join(file)).unwrap()).unwrap()
+    };
+    assert_eq!(
+        (read("bilo")["stop"].as_str(), read("pinn")["stop"].as_str()),
+        (Some("converged"), Some("time-limit"))
+    );
+    let ways = folder.path().join("runs/poisson-scalar-compare/bars.svg");
+    assert!(fs::read_to_string(ways).unwrap().contains(">adjoint</text>"));
+    let wrong = bilo().args(["compare", "poisson-scalar", "--seconds", "0"]).output().unwrap();
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("`--seconds` must be a positive number"));
+}

@@ -161,3 +161,46 @@ fn what_solves_for_local_operators_is_refused() {
         run(&problem(SCALAR, &["train.optimiser=lm"]), &job, &mut Silent).expect_err("no local operator");
     assert_eq!(error.headline(), "`lm` solves for local operators; the networks of pinn are trained");
 }
+
+/// u = sin(pi x)/D, learned from 41 values of D and a handful of lessons.
+const LESSONS: [&str; 7] = [
+    "examples={ grid = { x = 33 }, unknown = { D = { from = 0.8, to = 3.0, step = 0.055 } } }",
+    "deeponet={ width = 24, layers = 2, steps = 2000, batch = 20, rate = 5e-3 }",
+    "fno={ width = 8, layers = 2, modes = 8, steps = 300, batch = 20, rate = 1e-2 }",
+    "unknown.D.truth=1.7",
+    "train.theta-rate=0.02",
+    "train.train-steps=600",
+    "train.settle-tolerance=0",
+];
+
+/// What is learned to a per cent gives the unknown to about as much: u is proportional to 1/D.
+#[test]
+fn neural_operators_find_a_scalar() {
+    for (method, numbers) in [(Method::DeepOnet, 2 * (2 * 24 + 24 * 24 + 24)), (Method::Fno, 0)] {
+        let found = solve(SCALAR, method, &LESSONS, 2);
+        let learned = found.learned.as_ref().expect("it learned");
+        assert_eq!((learned.examples, found.train_steps), (41, 600));
+        assert!(numbers == 0 || learned.numbers == numbers);
+        let held_back = learned.validation_error.expect("some were held back");
+        assert!(held_back < 0.02, "{method:?}: {held_back}");
+        let d = &found.unknowns[0];
+        assert!(d.relative_error().unwrap() < 0.03, "{method:?}: {d:?}");
+        assert!(d.sd.is_some() && d.data_optimal.is_some() && found.audit.is_empty());
+        assert!(found.states[0].relative_l2_vs_classical.unwrap() < 0.03);
+        assert_eq!(solve(SCALAR, method, &LESSONS, 1).unknowns, found.unknowns, "whatever the threads");
+    }
+}
+
+#[test]
+fn what_neural_operators_cannot_learn_is_said() {
+    let refused = |text: &str, method: Method, set: &[&str]| {
+        let job = Job { method, ..Job::default() };
+        run(&problem(text, set), &job, &mut Silent).expect_err("no examples").headline()
+    };
+    let none = "`deeponet` learns from examples, and the problem has none";
+    assert_eq!(refused(SCALAR, Method::DeepOnet, &[]), none);
+    let modes = [&LESSONS[..], &["fno.modes=64"]].concat();
+    assert_eq!(refused(SCALAR, Method::Fno, &modes), "33 nodes along x do not carry 64 modes");
+    let grid = ["examples.grid={ x = 51 }", "examples.count=10"];
+    assert_eq!(refused(FUNCTION, Method::Fno, &grid), "an FNO needs `D` on the grid of the examples");
+}

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// The one figure that is not the same when a run is repeated.
-pub(crate) const SECONDS: &str = "seconds";
+/// What is not the same when a run is repeated: the first of these is for people too.
+const MEASURED: [&str; 3] = ["seconds", "ms a step", "MB"];
 
 /// What follows the name of a state at the end of the time.
 const AT_END: &str = " at end";
@@ -36,13 +36,24 @@ pub(crate) fn figures(outcome: &Value) -> Vec<(String, f64)> {
         add(format!("{name} vs classical"), &state["relative_l2_vs_classical"]);
         add(format!("{name} vs classical{AT_END}"), &state["relative_l2_at_end"]);
     }
-    add(SECONDS.to_owned(), &outcome["seconds"]["total"]);
+    let times = |value: &Value, factor: f64| value.as_f64().map_or(Value::Null, |v| Value::from(factor * v));
+    let measured = [
+        outcome["seconds"]["total"].clone(),
+        times(&outcome["seconds"]["per_step"], 1e3),
+        times(&outcome["peak_memory_bytes"], 1e-6),
+    ];
+    MEASURED.into_iter().zip(&measured).for_each(|(name, value)| add(name.to_owned(), value));
     found
 }
 
 /// Whether a figure is for people too.
 pub(crate) fn in_table(figure: &str) -> bool {
-    !figure.ends_with(AT_END)
+    !figure.ends_with(AT_END) && !MEASURED[1..].contains(&figure)
+}
+
+/// Whether a figure is the same whenever a run is.
+pub(crate) fn lasts(figure: &str) -> bool {
+    !MEASURED.contains(&figure)
 }
 
 /// What has to be said of a run beside its figures.

@@ -37,6 +37,8 @@ pub(crate) struct Case {
 /// A method with settings of its own.
 struct Way {
     method: Method,
+    /// What it is called in the table.
+    label: String,
     fixed: Vec<String>,
     axes: Vec<Axis>,
 }
@@ -75,10 +77,10 @@ impl Plan {
         }
         let recipes: Vec<Option<String>> =
             if recipes.is_empty() { vec![None] } else { recipes.into_iter().map(Some).collect() };
-        let several = ways.iter().any(|way| way.method != ways[0].method);
+        let several = ways.iter().any(|way| way.label != ways[0].label);
         let mut cases = vec![];
         for (problem, statement) in &problems {
-            for Way { method, fixed: own, axes: own_axes } in &ways {
+            for Way { method, label, fixed: own, axes: own_axes } in &ways {
                 for recipe in &recipes {
                     for settings in combinations(&[&axes[..], own_axes].concat()) {
                         let mut varied = vec![];
@@ -86,7 +88,7 @@ impl Plan {
                             varied.push(("problem".to_owned(), problem.clone()));
                         }
                         if several {
-                            varied.push(("method".to_owned(), method.name().to_owned()));
+                            varied.push(("method".to_owned(), label.clone()));
                         }
                         if let (Some(recipe), true) = (recipe, recipes.len() > 1) {
                             varied.push(("recipe".to_owned(), recipe.clone()));
@@ -211,16 +213,21 @@ impl Reader {
         let Some(table) = item.as_table_like() else {
             return Err(wrong("`method` is the name of a method, a table, or a list of these", example));
         };
-        if let Some((key, _)) = table.iter().find(|(key, _)| !["name", "set", "vary"].contains(key)) {
+        if let Some((key, _)) = table.iter().find(|(key, _)| !["name", "label", "set", "vary"].contains(key))
+        {
             return Err(wrong(
                 &format!("unknown key `{key}` of a method"),
-                "it has `name`, `set` and `vary`",
+                "it has `name`, `label`, `set` and `vary`",
             ));
         }
         let name = table.get("name").and_then(Item::as_str);
         let name = name.ok_or_else(|| wrong("a method as a table needs its `name`", example))?;
         let (fixed, axes) = (self.fixed(table.get("set"))?, self.axes(table.get("vary"))?);
-        Ok(Way { method: method(name)?, fixed, axes })
+        let label = match table.get("label") {
+            None => name,
+            Some(label) => label.as_str().ok_or_else(|| wrong("`label` is a string", example))?,
+        };
+        Ok(Way { method: method(name)?, label: label.to_owned(), fixed, axes })
     }
 
     fn contours(&self) -> Result<bool, Failure> {
@@ -273,7 +280,7 @@ impl Reader {
 
 impl Way {
     fn plain(method: Method) -> Way {
-        Way { method, fixed: vec![], axes: vec![] }
+        Way { method, label: method.name().to_owned(), fixed: vec![], axes: vec![] }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What came of the runs of a study: a row for each, means and standard deviations over seeds.
 
-use super::figures::{SECONDS, figures, in_table, remark};
+use super::figures::{figures, in_table, lasts, remark};
 use super::plan::Plan;
 use crate::report::number;
 use serde_json::{Map, Value, json};
@@ -64,7 +64,7 @@ impl Summary {
     /// For people: mean ± standard deviation over the seeds; failures are rows too. Without the seconds it is the same
     /// however the study came about.
     pub(crate) fn table(&self, with_seconds: bool) -> String {
-        let shown = |name: &String| in_table(name) && (with_seconds || name != SECONDS);
+        let shown = |name: &String| in_table(name) && (with_seconds || lasts(name));
         let shown: Vec<usize> = (0..self.columns.len()).filter(|&j| shown(&self.columns[j])).collect();
         let header = shown.iter().map(|&j| self.columns[j].clone());
         let mut lines = vec![self.short_keys().into_iter().chain(header).collect::<Vec<String>>()];
@@ -98,7 +98,7 @@ impl Summary {
 
     /// Names of the figures that are the same whenever a run is.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = &String> {
-        self.columns.iter().filter(|name| in_table(name) && *name != SECONDS)
+        self.columns.iter().filter(|name| in_table(name) && lasts(name))
     }
 
     /// Mean and standard deviation of a figure of a case.
@@ -124,7 +124,7 @@ impl Summary {
                 let (mean, sd) = moments(values);
                 json!({ "mean": mean, "sd": sd, "runs": values.len() })
             };
-            let columns = self.columns.iter().zip(&row.figures).filter(|(name, _)| *name != SECONDS);
+            let columns = self.columns.iter().zip(&row.figures).filter(|(name, _)| lasts(name));
             let figures: Map<String, Value> =
                 columns.map(|(name, values)| (name.clone(), figure(values))).collect();
             json!({

@@ -1,0 +1,85 @@
+//! `bilo compare`: one problem by BiLO, by a physics-informed network and by the classical solver, in equal time.
+
+use crate::args::CompareTask;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::run::All;
+use crate::study::plan::{Case, Plan};
+use crate::study::summary::{Ended, Summary};
+use crate::study::{folder_name, one, write_files};
+use bilo::Method;
+use bilo::observer::Observer;
+use bilo::problem::Overrides;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// BiLO first: the others have the time that it takes.
+const METHODS: [Method; 3] = [Method::Bilo, Method::Pinn, Method::Adjoint];
+
+pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
+    let problem = task.statement.problem(&task.overrides)?;
+    let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(format!("{}-compare", problem.name)));
+    let interrupt = Interrupt::on_ctrl_c()?;
+    let statement = Arc::clone(&task.statement);
+    let (mut cases, mut ended, mut seconds) = (vec![], vec![], task.seconds);
+    for method in METHODS {
+        let limit = seconds.map(|seconds| format!("train.time-limit={seconds:?}"));
+        let set = task.overrides.set.iter().cloned().chain(limit).collect();
+        let overrides = Overrides { recipe: task.overrides.recipe.clone(), set };
+        let varied = vec![("method".to_owned(), method.name().to_owned())];
+        let case = Case { statement: Arc::clone(&statement), method, overrides, varied };
+        let job = bilo::Job { method, ..task.job.clone() };
+        let mut progress = Progress::new(task.progress, interrupt.clone());
+        let observers: [&mut dyn Observer; 2] = [&mut progress, &mut interrupt.clone()];
+        let found =
+            one(&case, &job, &out.join(folder_name(&case, job.seed)), &interrupt, &mut All(observers));
+        let took = found.as_ref().ok().and_then(|outcome| outcome["seconds"]["total"].as_f64());
+        seconds = seconds.or(took);
+        cases.push(case);
+        ended.push(found);
+    }
+    let plan = Plan {
+        name: format!("{}-compare", problem.name),
+        cases,
+        seeds: vec![task.job.seed],
+        contours: false,
+    };
+    let summary = Summary::new(&plan, &ended);
+    let names = write_files(&plan, &summary, &ended, &out)?;
+    let closing = format!("\nFiles in {}: {names}, and a folder for each method\n", out.display());
+    let text = summary.table(true) + "\n" + &verdicts(&ended) + &closing;
+    output::say(&if task.json { summary.json(&plan) } else { text })?;
+    if interrupt.pressed() { Err(Failure::new("interrupted")) } else { Ok(()) }
+}
+
+/// How far each method is from what the data say under the exact PDE, in standard deviations.
+fn verdicts(ended: &[Ended]) -> String {
+    let sentence = |(method, ended): (Method, &Ended)| {
+        let outcome = ended.as_ref().ok()?;
+        let worst = entries(&outcome["unknowns"]).filter_map(deviations).max_by(|a, b| a.1.total_cmp(&b.1));
+        let (unknown, deviations) = worst?;
+        let distance = match deviations {
+            d if d < 0.01 => "less than 0.01".to_owned(),
+            d => format!("{d:.2}"),
+        };
+        let name = method.name();
+        Some(format!(
+            "{name} is within {distance} standard deviations of the data-optimal values (worst: {unknown}).\n"
+        ))
+    };
+    METHODS.into_iter().zip(ended).filter_map(sentence).collect()
+}
+
+/// An unknown with its distance from the data-optimal value in standard deviations.
+fn deviations((name, unknown): (&String, &Value)) -> Option<(String, f64)> {
+    let number = |key: &str| unknown[key].as_f64();
+    let distance = (number("estimate")? - number("data_optimal")?).abs();
+    Some((name.clone(), distance / number("sd").filter(|sd| *sd > 0.0)?))
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
