@@ -34,6 +34,7 @@
 //! ```
 
 pub mod audit;
+mod cache;
 mod closing;
 pub mod data;
 pub mod descent;

@@ -3,35 +3,30 @@
 
 mod examples;
 mod model;
+mod search;
 
 use super::Job;
+use crate::cache::{Place, take_word};
 use crate::closing::{Inspector, Mover, error_bars, misfits};
 use crate::data::observed_tables;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::function::{Lattice, RegulariserOnLattice, score};
-use crate::likelihood::Sites;
+use crate::function::{Lattice, score};
 use crate::misfit::DataLoss;
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::outcome::{Field, LearnedOutcome, Outcome, ScalarOutcome, Seconds, Stop};
 use crate::picture::{self, Solutions};
-use crate::problem::{Likelihood, Problem, Schedule, Table};
+use crate::problem::{Problem, Table};
 use crate::seeds::{Purpose, seed_for};
-use crate::settle::Settling;
-use crate::theta::Theta;
 use crate::twin::Twin;
 use crate::uncertainty::{NoiseLevels, Uncertainty};
 use crate::verify::{classical_fields, relative_l2, report_columns};
-use bilo_learn::{Frozen, Surrogate, Trained, train};
-use bilo_optim::{Adam, GradientMethod};
+use bilo_learn::{Surrogate, Trained, train};
 use examples::Solved;
 use model::{Parameters, Pupil};
+use search::{Found, Search};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
-
-/// Intensities of processes must be positive, and what was learned need not be: below this part of the largest one they
-/// are held.
-const LEAST_INTENSITY: f64 = 1e-6;
 
 /// Runs the method.
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
@@ -132,6 +127,13 @@ fn learn(
         let seed = seed_for(job.seed, Purpose::Learning, observation);
         let Pupil { model, samples, split, training } =
             Pupil::new(problem, examples, job.method, solved, parameters, observation, seed)?;
+        let key = format!("{} {:?} {training:?}\n", job.method.name(), problem.learning.without_examples());
+        let place = Place::new("learned", key + &examples::key(problem, examples) + &observation.to_string());
+        if let Some(trained) = place.read().and_then(|bytes| trained_of(&bytes, model.weights())) {
+            watch.observer.event(&Event::Note("learned in an earlier run"));
+            learned.push(Learned { model, trained });
+            continue;
+        }
         watch.observer.event(&Event::Begin(Phase::Pretrain, training.steps));
         let eta = problem.eta_of_guess();
         let trained = beside(
@@ -140,9 +142,31 @@ fn learn(
             |tell| train(model.as_ref(), &samples, &split, &training, &mut |step, loss| tell((step, loss))),
         );
         watch.observer.event(&Event::End(Phase::Pretrain));
+        if trained.steps == training.steps {
+            place.write(&bytes_of(&trained));
+        }
         learned.push(Learned { model, trained });
     }
     Ok(learned)
+}
+
+/// Steps, errors and weights.
+fn bytes_of(trained: &Trained) -> Vec<u8> {
+    let Trained { weights, steps, training_error, validation_error } = trained;
+    let numbers = [*training_error, validation_error.unwrap_or(f64::NAN)];
+    let numbers = numbers.iter().chain(weights).flat_map(|number| number.to_le_bytes());
+    (*steps as u64).to_le_bytes().into_iter().chain(numbers).collect()
+}
+
+/// The other way, if there are so many weights.
+fn trained_of(bytes: &[u8], weights: usize) -> Option<Trained> {
+    let rest = &mut &bytes[..];
+    let steps = take_word(rest)? as usize;
+    let mut number = || take_word(rest).map(f64::from_bits);
+    let (training_error, validation) = (number()?, number()?);
+    let weights = (0..weights).map(|_| number()).collect::<Option<_>>()?;
+    let validation_error = (!validation.is_nan()).then_some(validation);
+    rest.is_empty().then_some(Trained { weights, steps, training_error, validation_error })
 }
 
 /// Computes in a pool while this thread, whose observer must not leave it, hears how it goes and may end it.
@@ -183,172 +207,6 @@ fn learned_outcome(solved: &Solved, learned: &[Learned], seconds: [f64; 2]) -> L
         validation_error: Some(worst(|trained| trained.validation_error.unwrap_or(f64::NAN))),
         seconds,
     }
-}
-
-/// The data loss through frozen models, and the regularisers of functions.
-struct Search<'a> {
-    data: DataLoss<'a>,
-    parameters: &'a Parameters,
-    learned: &'a [Learned],
-    sites: Vec<Sites>,
-    frozen: Vec<Box<dyn Frozen>>,
-    regularisers: Vec<Option<RegulariserOnLattice>>,
-}
-
-/// Where a search ended.
-struct Found {
-    theta: Theta,
-    terms: Vec<f64>,
-    stop: Stop,
-    steps: usize,
-}
-
-impl<'a> Search<'a> {
-    fn new(data: DataLoss<'a>, parameters: &'a Parameters, learned: &'a [Learned]) -> Result<Self> {
-        let problem = data.problem();
-        let sites = data.sites(&problem.eta_of_guess())?;
-        let regularisers = problem.functions.iter().map(|f| RegulariserOnLattice::new(problem, f));
-        let mut search = Self {
-            data,
-            parameters,
-            learned,
-            sites,
-            frozen: vec![],
-            regularisers: regularisers.collect::<Result<_>>()?,
-        };
-        search.frozen = search.freeze(&search.sites);
-        Ok(search)
-    }
-
-    fn freeze(&self, sites: &[Sites]) -> Vec<Box<dyn Frozen>> {
-        let each = self.learned.iter().zip(sites);
-        each.map(|(learned, sites)| learned.model.freeze(&learned.trained.weights, &sites.coordinates))
-            .collect()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let functions = self.data.problem().functions.iter().zip(&self.regularisers);
-        let regularised = functions.filter(|(_, regulariser)| regulariser.is_some());
-        let names = regularised.map(|(function, _)| format!("regulariser.{}", function.name));
-        self.data.names().into_iter().chain(names).collect()
-    }
-
-    /// What the models say of the observations.
-    fn observed(&self, frozen: &[Box<dyn Frozen>], theta: &Theta) -> Vec<Vec<f64>> {
-        let parameters = self.parameters.of(self.data.problem(), theta);
-        let mut all: Vec<Vec<f64>> = frozen.iter().map(|model| model.predict(&parameters)).collect();
-        for (observation, values) in self.data.problem().observations.iter().zip(&mut all) {
-            if matches!(observation.likelihood, Likelihood::PoissonProcess { .. }) {
-                let floor = LEAST_INTENSITY * values.iter().copied().fold(0.0, f64::max);
-                values.iter_mut().for_each(|value| *value = value.max(floor));
-            }
-        }
-        all
-    }
-
-    /// The terms of the loss, and the derivatives of their weighted sum by eta and by the functions' values.
-    fn loss(&self, theta: &Theta) -> Result<(Vec<f64>, Theta)> {
-        let problem = self.data.problem();
-        let parameters = self.parameters.of(problem, theta);
-        let judged = self.data.judge(&self.sites, &self.observed(&self.frozen, theta))?;
-        let mut slopes = theta.zeros();
-        for (model, by_values) in self.frozen.iter().zip(&judged.by_values) {
-            let mut by_parameters = model.pullback(&parameters, by_values);
-            let mut of_functions = by_parameters.split_off(problem.unknowns.len()).into_iter();
-            let scalars = problem.unknowns.iter().zip(&theta.eta).zip(by_parameters);
-            for (sum, ((unknown, &eta), slope)) in slopes.eta.iter_mut().zip(scalars) {
-                *sum += slope * unknown.theta_slope(eta);
-            }
-            for (nodes, sums) in self.parameters.nodes.iter().zip(&mut slopes.functions) {
-                nodes.iter().zip(&mut of_functions).for_each(|(&node, slope)| sums[node] += slope);
-            }
-        }
-        let mut terms = judged.terms;
-        for (function, regulariser) in self.regularisers.iter().enumerate() {
-            let Some(regulariser) = regulariser else { continue };
-            let (mean, by_values) = regulariser.mean(&theta.functions[function]);
-            terms.push(mean);
-            let sums = slopes.functions[function].iter_mut().zip(by_values);
-            sums.for_each(|(sum, slope)| *sum += regulariser.weight() * slope);
-        }
-        Ok((terms, slopes))
-    }
-
-    /// The nodes that are moved: an FNO sees those that the form holds, but they stay.
-    fn moved(&self) -> Result<Vec<Vec<usize>>> {
-        let problem = self.data.problem();
-        let mut moved = vec![];
-        for (function, nodes) in problem.functions.iter().zip(&self.parameters.nodes) {
-            let held = examples::held(problem, function)?;
-            moved.push(nodes.iter().copied().filter(|node| !held.contains(node)).collect());
-        }
-        Ok(moved)
-    }
-
-    /// Descends by Adam from the guess, with the rates and the steps of training.
-    fn descend(&self, watch: &mut Watch<'_>) -> Result<Found> {
-        let problem = self.data.problem();
-        let settings = &problem.training;
-        let moved = self.moved()?;
-        let rate = |own: Option<f64>| own.unwrap_or(settings.theta_rate);
-        let mut rates: Vec<f64> = problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
-        for (function, nodes) in problem.functions.iter().zip(&moved) {
-            rates.resize(rates.len() + nodes.len(), rate(function.rate));
-        }
-        let mut scales: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.scale).collect();
-        scales.resize(rates.len(), 1.0);
-        let (mut settling, mut adam) = (Settling::new(settings, scales), Adam::new(rates));
-        let mut theta = Theta::guess(problem)?;
-        let mut found = Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, steps: 0 };
-        watch.observer.event(&Event::Begin(Phase::Train, settings.train_steps));
-        for step in 1..=settings.train_steps {
-            let (terms, slopes) = self.loss(&theta)?;
-            if terms.iter().any(|term| !term.is_finite()) {
-                let reason = "a term of the data loss is no longer finite".to_owned();
-                found.stop = Stop::Diverged { last_good_step: step - 1, reason };
-                break;
-            }
-            found.theta = theta.clone();
-            let variables = |theta: &Theta| flat(theta, &moved);
-            let (mut point, along) = (variables(&theta), variables(&slopes));
-            let factor = factor(settings.schedule, step, settings.train_steps);
-            adam.scale_rate(factor);
-            let settled = settling.settled(&point, &terms, factor);
-            adam.step_along(&mut point, &along);
-            put(&mut theta, &moved, &point);
-            for (eta, unknown) in theta.eta.iter_mut().zip(&problem.unknowns) {
-                *eta = unknown.project(*eta);
-            }
-            let asked = watch.step(Phase::Train, step, settings.train_steps, &terms, &found.theta.eta);
-            (found.terms, found.steps) = (terms, step);
-            if let Some(stop) = asked.or(settled.then_some(Stop::Converged)) {
-                found.stop = stop;
-                break;
-            }
-        }
-        watch.observer.event(&Event::End(Phase::Train));
-        Ok(found)
-    }
-}
-
-/// Scalars, then the values of functions at the nodes that are moved.
-fn flat(theta: &Theta, moved: &[Vec<usize>]) -> Vec<f64> {
-    let functions = theta.functions.iter().zip(moved);
-    let values = functions.flat_map(|(values, nodes)| nodes.iter().map(|&node| values[node]));
-    theta.eta.iter().copied().chain(values).collect()
-}
-
-/// The other way.
-fn put(theta: &mut Theta, moved: &[Vec<usize>], point: &[f64]) {
-    let mut numbers = point.iter().copied();
-    theta.eta.iter_mut().zip(&mut numbers).for_each(|(eta, number)| *eta = number);
-    for (values, nodes) in theta.functions.iter_mut().zip(moved) {
-        nodes.iter().zip(&mut numbers).for_each(|(&node, number)| values[node] = number);
-    }
-}
-
-fn factor(schedule: Schedule, step: usize, steps: usize) -> f64 {
-    schedule.factor((step - 1) as f64 / steps as f64)
 }
 
 /// What the classical twin says of the estimate, and what the models do.
@@ -453,5 +311,21 @@ impl<'a> Watch<'a> {
         }
         let over = self.problem.training.time_limit.is_some_and(|limit| seconds > limit);
         over.then_some(Stop::TimeLimit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_learned_is_read_as_written_and_only_whole() {
+        for validation_error in [Some(0.25), None] {
+            let trained =
+                Trained { weights: vec![1.5, -2.0], steps: 7, training_error: 0.5, validation_error };
+            let bytes = bytes_of(&trained);
+            assert_eq!(trained_of(&bytes, 2), Some(trained));
+            assert!(trained_of(&bytes, 1).is_none() && trained_of(&bytes, 3).is_none());
+        }
     }
 }

@@ -102,6 +102,13 @@ impl Default for Learning {
     }
 }
 
+impl Learning {
+    /// The models alone.
+    pub(crate) fn without_examples(&self) -> Learning {
+        Learning { examples: None, ..self.clone() }
+    }
+}
+
 impl Span {
     /// The numbers.
     pub fn values(&self) -> Vec<f64> {

@@ -3,6 +3,7 @@
 //! They belong to the statement, not to a run: whatever the seed of the network or the noise, the examples are the same,
 //! and are kept on disk under a name made of everything that they depend on.
 
+use crate::cache::{Place, take, take_word};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::function::{Lattice, Shape};
 use crate::problem::{Examples, FieldAround, KnownFunction, Problem, RandomField, UnknownFunction};
@@ -16,8 +17,6 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::fmt::Write;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 
 /// Examples that are solved before the observer is asked again.
 const AT_A_TIME: usize = 32;
@@ -51,13 +50,12 @@ pub(super) fn solved(
     let axes = problem.coordinates.iter().zip(&examples.grid).map(|(c, &nodes)| c.axis(nodes)).collect();
     let nodes = PointSource::grid(axes);
     let points = nodes.columns(0..nodes.len());
-    let key = key(problem, examples);
-    let file = file(&key);
+    let place = Place::new("examples", key(problem, examples));
     let sizes = [problem.observations.len(), thetas.len(), points[0].len()];
-    if let Some(rows) = file.as_ref().and_then(|file| read(file, &key, sizes)) {
-        return Ok(gathered(thetas, points, rows, true));
+    if let Some(found) = place.read().and_then(|bytes| rows(&bytes, sizes)) {
+        return Ok(gathered(thetas, points, found, true));
     }
-    let mut rows = vec![];
+    let mut found = vec![];
     let one = |theta: &Theta| -> std::result::Result<Vec<Vec<f32>>, String> {
         let solution = twin.solve(theta).map_err(|error| error.to_string())?;
         let observe = |o: &crate::problem::Observation| solution.observe(&o.value, &points);
@@ -71,15 +69,13 @@ pub(super) fn solved(
         }
     };
     for chunk in thetas.chunks(AT_A_TIME) {
-        rows.extend(pool.install(|| chunk.par_iter().map(one).collect::<Vec<_>>()));
-        if !watch(rows.len()) {
+        found.extend(pool.install(|| chunk.par_iter().map(one).collect::<Vec<_>>()));
+        if !watch(found.len()) {
             return Err(Diagnostic::new("interrupted while examples were solved", Default::default()).into());
         }
     }
-    if let Some(file) = file {
-        write(&file, &key, &rows);
-    }
-    Ok(gathered(thetas, points, rows, false))
+    place.write(&bytes(&found));
+    Ok(gathered(thetas, points, found, false))
 }
 
 /// What one example came to: by observation, or why there is nothing.
@@ -178,8 +174,8 @@ pub(super) fn held(problem: &Problem, function: &UnknownFunction) -> Result<Vec<
 }
 
 /// Everything that the examples depend on.
-fn key(problem: &Problem, examples: &Examples) -> String {
-    let mut key = format!("bilo {}\n{examples:?}\n", env!("CARGO_PKG_VERSION"));
+pub(super) fn key(problem: &Problem, examples: &Examples) -> String {
+    let mut key = format!("{examples:?}\n");
     let Problem { coordinates, constants, classical, given, .. } = problem;
     let flux = classical.flux.as_ref().map(|flux| &flux.text);
     let scheme = (&classical.cells, classical.steps, classical.scheme, flux);
@@ -207,23 +203,9 @@ fn key(problem: &Problem, examples: &Examples) -> String {
     key
 }
 
-/// Where examples are kept, if there is a folder for such things.
-fn file(key: &str) -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))?;
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    Some(caches.join("bilo").join(format!("examples-{:016x}", hasher.finish())))
-}
-
-/// The key's length and the key, then for each example 1 and its values, or 0 and a reason with its length.
-fn write(file: &std::path::Path, key: &str, rows: &[Row]) {
+/// For each example 1 and its values, or 0 and a reason with its length.
+fn bytes(rows: &[Row]) -> Vec<u8> {
     let mut bytes = vec![];
-    let text = |text: &str, bytes: &mut Vec<u8>| {
-        bytes.extend((text.len() as u64).to_le_bytes());
-        bytes.extend(text.as_bytes());
-    };
-    text(key, &mut bytes);
     for row in rows {
         match row {
             Ok(row) => {
@@ -232,41 +214,27 @@ fn write(file: &std::path::Path, key: &str, rows: &[Row]) {
             }
             Err(reason) => {
                 bytes.push(0);
-                text(reason, &mut bytes);
+                bytes.extend((reason.len() as u64).to_le_bytes());
+                bytes.extend(reason.as_bytes());
             }
         }
     }
-    let part = file.with_extension(format!("{}.part", std::process::id()));
-    let written = std::fs::create_dir_all(file.parent().unwrap_or(file))
-        .and_then(|()| std::fs::write(&part, bytes))
-        .and_then(|()| std::fs::rename(&part, file));
-    if written.is_err() {
-        // The run goes on without it.
-        let _ = std::fs::remove_file(&part);
-    }
+    bytes
 }
 
-/// The rows of a file, if it is one of these examples and whole.
-fn read(file: &std::path::Path, key: &str, [observations, examples, nodes]: [usize; 3]) -> Option<Vec<Row>> {
-    let bytes = std::fs::read(file).ok()?;
-    let mut rest = &bytes[..];
-    let mut take = |count: usize| -> Option<&[u8]> {
-        let (own, others) = rest.split_at_checked(count)?;
-        rest = others;
-        Some(own)
-    };
-    let length = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?) as usize);
-    let count = length(take(8)?)?;
-    (take(count)? == key.as_bytes()).then_some(())?;
+/// The other way, if the bytes are those of so many observations, examples and nodes.
+fn rows(bytes: &[u8], [observations, examples, nodes]: [usize; 3]) -> Option<Vec<Row>> {
+    let rest = &mut &bytes[..];
+    let number = |four: &[u8]| f32::from_le_bytes(four.try_into().expect("four bytes"));
     let mut rows = vec![];
     for _ in 0..examples {
-        if take(1)? == [0] {
-            let count = length(take(8)?)?;
-            rows.push(Err(String::from_utf8(take(count)?.to_vec()).ok()?));
+        if take(rest, 1)? == [0] {
+            let count = usize::try_from(take_word(rest)?).ok()?;
+            rows.push(Err(String::from_utf8(take(rest, count)?.to_vec()).ok()?));
             continue;
         }
-        let number = |four: &[u8]| f32::from_le_bytes(four.try_into().expect("four bytes"));
-        let row = (0..observations).map(|_| Some(take(4 * nodes)?.chunks_exact(4).map(number).collect()));
+        let row =
+            (0..observations).map(|_| Some(take(rest, 4 * nodes)?.chunks_exact(4).map(number).collect()));
         rows.push(Ok(row.collect::<Option<_>>()?));
     }
     rest.is_empty().then_some(rows)
@@ -306,19 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_nothing_else() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("deep/examples");
-        let rows: Vec<Row> = vec![Ok(vec![vec![1.0, 2.0], vec![3.0, 4.0]]), Err("no solution".to_owned())];
-        write(&file, "key", &rows);
-        assert_eq!(read(&file, "key", [2, 2, 2]), Some(rows));
-        assert_eq!(read(&file, "other", [2, 2, 2]), None);
-        assert_eq!(read(&file, "key", [2, 3, 2]), None);
-        assert_eq!(read(&file, "key", [1, 2, 2]), None);
-        let bytes = std::fs::read(&file).unwrap();
-        for cut in 0..bytes.len() {
-            std::fs::write(&file, &bytes[..cut]).unwrap();
-            assert_eq!(read(&file, "key", [2, 2, 2]), None, "cut at {cut}");
+    fn rows_are_read_as_written_and_only_whole() {
+        let all: Vec<Row> = vec![Ok(vec![vec![1.0, 2.0], vec![3.0, 4.0]]), Err("no solution".to_owned())];
+        let written = bytes(&all);
+        assert_eq!(rows(&written, [2, 2, 2]), Some(all));
+        for sizes in [[2, 3, 2], [1, 2, 2], [2, 1, 2]] {
+            assert_eq!(rows(&written, sizes), None);
+        }
+        for cut in 0..written.len() {
+            assert_eq!(rows(&written[..cut], [2, 2, 2]), None, "cut at {cut}");
         }
     }
 
