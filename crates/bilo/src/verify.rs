@@ -65,7 +65,8 @@ pub(crate) fn classical_fields(problem: &Problem, solution: &TwinSolution<'_>) -
     Ok(Fields { axes: report_axes(problem), arrays })
 }
 
-fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
+/// The axes of the report's grid.
+pub(crate) fn report_axes(problem: &Problem) -> Vec<(String, Vec<f64>)> {
     problem.coordinates.iter().map(|c| (c.name.clone(), c.axis(report_nodes(problem)))).collect()
 }
 

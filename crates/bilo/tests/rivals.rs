@@ -191,6 +191,23 @@ fn neural_operators_find_a_scalar() {
     }
 }
 
+/// A search that ends where the PDE has no solution is told of, with the learned solution and no other.
+#[test]
+fn unphysical_estimates_are_told_of() {
+    let front = include_str!("../../../problems/fisher-kpp.toml");
+    let set = [
+        "examples={ grid = { x = 5, t = 5 }, unknown = { D = { from = 1, to = 2, step = 1 }, rho = { from = 1, to = 2, step = 1 } } }",
+        "deeponet={ width = 4, layers = 1, steps = 3 }",
+        "classical={ cells = 40, steps = 20 }",
+        "unknown.D.guess=-5",
+        "train.train-steps=1",
+    ];
+    let found = solve(front, Method::DeepOnet, &set, 1);
+    assert!(found.classical_failure.is_some() && found.unknowns[0].sd.is_none());
+    let fields = &found.fields;
+    assert_eq!((fields.axes.len(), fields.arrays.len(), &fields.arrays[0].name[..]), (2, 1, "u_network"));
+}
+
 #[test]
 fn what_neural_operators_cannot_learn_is_said() {
     let refused = |text: &str, method: Method, set: &[&str]| {

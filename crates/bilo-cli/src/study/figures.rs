@@ -65,14 +65,18 @@ pub(crate) fn remark(outcome: &Value) -> Option<String> {
     Some(format!("without a classical solution at the estimate: {reason}"))
 }
 
+/// An optimum that is smaller than this part of the guess is zero but for rounding.
+const ZERO: f64 = 1e-9;
+
 /// |estimate - data-optimal| / |data-optimal|, or the distance itself where that is zero.
 fn off_optimum(unknown: &Value) -> Value {
-    let (Some(estimate), Some(optimal)) = (unknown["estimate"].as_f64(), unknown["data_optimal"].as_f64())
-    else {
+    let number = |key: &str| unknown[key].as_f64();
+    let (Some(estimate), Some(optimal)) = (number("estimate"), number("data_optimal")) else {
         return Value::Null;
     };
     let distance = (estimate - optimal).abs();
-    Value::from(if optimal == 0.0 { distance } else { distance / optimal.abs() })
+    let is_zero = optimal.abs() <= ZERO * number("guess").unwrap_or(0.0).abs();
+    Value::from(if is_zero { distance } else { distance / optimal.abs() })
 }
 
 fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -102,9 +106,10 @@ mod tests {
     #[test]
     fn distances_from_the_optimum_are_relative_where_that_is_not_zero() {
         let distance = |estimate: f64, optimal: f64| {
-            off_optimum(&json!({ "estimate": estimate, "data_optimal": optimal })).as_f64()
+            off_optimum(&json!({ "estimate": estimate, "data_optimal": optimal, "guess": 1.0 })).as_f64()
         };
         assert_eq!((distance(3.0, 2.0), distance(-0.25, 0.0)), (Some(0.5), Some(0.25)));
+        assert_eq!(distance(0.25, 1e-17), Some(0.25));
         assert!(off_optimum(&json!({ "estimate": 1.0, "data_optimal": null })).is_null());
     }
 

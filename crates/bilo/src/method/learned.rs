@@ -13,13 +13,13 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::function::{Lattice, score};
 use crate::misfit::DataLoss;
 use crate::observer::{Control, Event, Observer, Phase, Record};
-use crate::outcome::{Field, LearnedOutcome, Outcome, ScalarOutcome, Seconds, Stop};
+use crate::outcome::{Field, Fields, LearnedOutcome, Outcome, ScalarOutcome, Seconds, Stop};
 use crate::picture::{self, Solutions};
 use crate::problem::{Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
 use crate::uncertainty::{NoiseLevels, Uncertainty};
-use crate::verify::{classical_fields, relative_l2, report_columns};
+use crate::verify::{classical_fields, relative_l2, report_axes, report_columns};
 use bilo_learn::{Surrogate, Trained, train};
 use examples::Solved;
 use model::{Parameters, Pupil};
@@ -228,10 +228,11 @@ fn conclude(
     outcome.misfits = misfits(&data, &sites, Some(&by_model), classical)?;
     let noise = NoiseLevels::new(&data, &sites, classical.unwrap_or(&by_model))?;
     outcome.noise = noise.observations.clone();
-    match &visit {
-        Ok(visit) => outcome.fields = classical_fields(problem, &visit.solution)?,
-        Err(reason) => outcome.classical_failure = Some(reason.clone()),
-    }
+    outcome.fields = match &visit {
+        Ok(visit) => classical_fields(problem, &visit.solution)?,
+        Err(_) => Fields { axes: report_axes(problem), arrays: vec![] },
+    };
+    outcome.classical_failure = visit.as_ref().err().cloned();
     compare_states(outcome, search, found)?;
     for (function, values) in problem.functions.iter().zip(&found.theta.functions) {
         let lattice = Lattice::new(function);

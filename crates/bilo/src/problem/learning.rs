@@ -221,11 +221,12 @@ fn read_examples(
 fn read_span(node: &Node, path: &str, constants: &[Constant]) -> Result<Span> {
     let keys = [("from", "1.0"), ("to", "3.0"), ("step", "0.1")];
     let [from, to, step] = read_numbers(node, path, constants, keys)?;
-    if step > 0.0 && to >= from {
-        return Ok(Span { from, to, step });
-    }
-    let message = format!("values go from {from} up to {to} in steps above zero, not of {step}");
-    Err(Diagnostic::new(message, node.origin.clone()).into())
+    let fault = match () {
+        () if step <= 0.0 => format!("`step` must be positive, found {step}"),
+        () if to < from => format!("`to` must not be below `from`, found {to} and {from}"),
+        () => return Ok(Span { from, to, step }),
+    };
+    Err(Diagnostic::new(fault, node.origin.clone()).into())
 }
 
 /// Numbers that must be there, each with an example.
