@@ -49,6 +49,9 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     examination.truth(problem)?;
     examination.section("Network", describe::network(problem, &operator));
     examination.twin(problem, &reach)?;
+    if let Some(examples) = &problem.learning.examples {
+        examination.section("Examples", describe::examples(problem, examples));
+    }
     Ok(examination)
 }
 

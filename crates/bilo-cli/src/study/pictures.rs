@@ -36,7 +36,7 @@ impl Layout {
         // It is methods that one wants to see side by side.
         let common =
             |key: &&String| *key != "method" && plan.cases.iter().all(|case| case.value(key).is_some());
-        let grouped = keys.iter().filter(common).max_by_key(|key| key.contains('.'));
+        let grouped = keys.iter().filter(common).min_by_key(|key| !key.contains('.'));
         let mut layout = Layout { of: String::new(), groups: vec![], series: vec![], places: vec![] };
         if let Some(key) = grouped {
             layout.of = short(key).to_owned();

@@ -4,8 +4,8 @@ use super::reach::Reach;
 use super::text::{count, digits};
 use crate::operator::LocalOperator;
 use crate::problem::{
-    Argument, Data, Equation, Formula, GivenField, Likelihood, NetworkChoice, Problem, Regulariser,
-    Transform, Unknown, UnknownFunction,
+    Argument, Data, Equation, Examples, FieldAround, Formula, GivenField, Likelihood, NetworkChoice, Problem,
+    Regulariser, Span, Transform, Unknown, UnknownFunction,
 };
 use crate::spline::GridAxis;
 use bilo_jet::{Activation, Frame};
@@ -179,4 +179,18 @@ pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
     let of_states = frame.carriers.iter().find(|carrier| !carrier.given).expect("every state has one");
     let names: Vec<String> = of_states.plan.indices().iter().map(|index| name(index.as_slice())).collect();
     format!("{}, and each along one direction of the unknowns", names.join(", "))
+}
+/// What neural operators would learn from.
+pub(super) fn examples(problem: &Problem, examples: &Examples) -> Vec<String> {
+    let nodes = examples.grid.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
+    let how = if examples.count.is_some() { "drawn at random" } else { "all combinations" };
+    let mut lines = vec![format!("{} on {nodes} nodes, {how}", examples.size())];
+    for (unknown, span) in problem.unknowns.iter().zip(&examples.scalars) {
+        let (values, Span { from, to, .. }) = (span.values().len(), span);
+        lines.push(format!("{}: {values} values from {from} to {to}", unknown.name));
+    }
+    for (function, FieldAround { sd, length }) in problem.functions.iter().zip(&examples.functions) {
+        lines.push(format!("{}: the guess and a random field, sd {sd}, length {length}", function.name));
+    }
+    lines
 }

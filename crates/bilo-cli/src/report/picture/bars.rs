@@ -44,7 +44,7 @@ pub(crate) fn sheet(charts: &[Chart], of: &str, groups: &[String], series: &[Str
         let area = Rectangle { left: column * across + LEFT, top: row * down + ABOVE, width, height: HEIGHT };
         chart.draw(&mut canvas, area, of, groups, series.len());
     }
-    for (number, name) in series.iter().enumerate() {
+    for (number, name) in series.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         let y = down * rows as f64 + LEGEND_LINE * (number as f64 + 0.5);
         let sample = Rectangle { left: LEFT, top: y - 5.0, width: LEGEND_SAMPLE, height: 10.0 };
         canvas.fill(sample, colour(number, series.len()));

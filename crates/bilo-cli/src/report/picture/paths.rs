@@ -61,7 +61,7 @@ pub(crate) fn sheet(planes: &[Plane], names: [&str; 2], series: &[String]) -> St
             Rectangle { left: column * across + LEFT, top: row * down + ABOVE, width: SIDE, height: SIDE };
         plane.draw(&mut canvas, &View { area, x, y }, names, series.len());
     }
-    for (number, name) in series.iter().enumerate() {
+    for (number, name) in series.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         let place = [LEFT, down * rows as f64 + LEGEND_LINE * (number as f64 + 0.5)];
         legend(&mut canvas, place, line(colour(number, series.len()), 2.0), name);
     }
@@ -73,11 +73,14 @@ impl Plane {
         if let Some(landscape) = &self.landscape {
             landscape.draw(canvas, view);
         }
-        for (number, way) in self.ways.iter().enumerate().filter(|(_, way)| !way.is_empty()) {
-            let points: Vec<[f64; 2]> = way.iter().map(|&point| view.pixel(point)).collect();
-            canvas.polyline(&points, false, line(WHITE, 3.6));
-            canvas.polyline(&points, false, line(colour(number, series), 1.8));
-        }
+        let ways = || {
+            let all = self.ways.iter().enumerate().filter(|(_, way)| !way.is_empty());
+            all.map(|(number, way)| (number, way.iter().map(|&point| view.pixel(point)).collect::<Vec<_>>()))
+        };
+        // White under all ways, so that none of them is covered.
+        ways().for_each(|(_, points)| canvas.polyline(&points, false, line(WHITE, 3.6)));
+        ways()
+            .for_each(|(number, points)| canvas.polyline(&points, false, line(colour(number, series), 1.8)));
         for (number, way) in self.ways.iter().enumerate() {
             if let (Some(&first), Some(&last)) = (way.first(), way.last()) {
                 canvas.dot(view.pixel(first), 3.0, INK);

@@ -17,12 +17,16 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
 
 /// Examples that are solved before the observer is asked again.
 const AT_A_TIME: usize = 32;
 
 /// Share of a variance that is added on the diagonal: fields that are smooth have nearly singular covariances.
 const JITTER: f64 = 1e-10;
+
+/// Held while examples are solved: of several runs in one program the first solves them, and the others find them.
+static SOLVING: Mutex<()> = Mutex::new(());
 
 /// Values of the unknowns with what is observed of the solutions.
 pub(super) struct Solved {
@@ -46,6 +50,8 @@ pub(super) fn solved(
     pool: &rayon::ThreadPool,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Solved> {
+    // Examples are whole or not there at all, so whoever panicked with the lock has left nothing half done.
+    let _alone = SOLVING.lock().unwrap_or_else(PoisonError::into_inner);
     let thetas = values(problem, examples)?;
     let axes = problem.coordinates.iter().zip(&examples.grid).map(|(c, &nodes)| c.axis(nodes)).collect();
     let nodes = PointSource::grid(axes);
