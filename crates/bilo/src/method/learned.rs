@@ -193,7 +193,7 @@ fn beside<M: Send, T: Send>(
     })
 }
 
-/// Of the first observation; the others learned from the same examples.
+/// All operators together; of their errors the largest.
 fn learned_outcome(solved: &Solved, learned: &[Learned], seconds: [f64; 2]) -> LearnedOutcome {
     let worst = |error: fn(&Trained) -> f64| {
         learned.iter().map(|learned| error(&learned.trained)).fold(0.0, f64::max)
