@@ -63,11 +63,12 @@ fn verdicts(ended: &[Ended]) -> String {
         let (unknown, deviations) = worst?;
         let distance = match deviations {
             d if d < 0.01 => "less than 0.01".to_owned(),
-            d => format!("{d:.2}"),
+            d if d < 10.0 => format!("{d:.2}"),
+            d => format!("{d:.0}"),
         };
         let name = method.name();
         Some(format!(
-            "{name} is within {distance} standard deviations of the data-optimal values (worst: {unknown}).\n"
+            "{name} is {distance} standard deviations from the data-optimal values (worst: {unknown}).\n"
         ))
     };
     METHODS.into_iter().zip(ended).filter_map(sentence).collect()
