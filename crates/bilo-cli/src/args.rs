@@ -56,23 +56,30 @@ struct RunArgs {
     problem: ProblemArgs,
     /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
     /// classical solver alone, pinn is a physics-informed network with equation and data in one loss, bpn one
-    /// whose unknowns move through an inverse Hessian
+    /// whose unknowns move through an inverse Hessian, deeponet and fno learn from solved examples
     #[arg(long, default_value = "bilo", value_parser = method())]
     method: Method,
-    /// Seed of everything random: network, noise, random points
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    job: JobArgs,
     #[command(flatten)]
     way: WayArgs,
 }
 
-// What runs have in common. (Not a doc comment: it would become the help of the commands.)
+// What single runs have in common. (Not doc comments: they would become the help of the commands.)
+#[derive(Debug, clap::Args)]
+struct JobArgs {
+    /// Seed of everything random: networks, noise, random points
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+// What all runs have in common.
 #[derive(Debug, clap::Args)]
 struct WayArgs {
     /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
@@ -128,15 +135,11 @@ struct CompareArgs {
     /// Seconds that each method has [default: as many as BiLO takes]
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// Seed of everything random: networks, noise, random points
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     /// Where the results go [default: runs/NAME-compare]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    job: JobArgs,
     #[command(flatten)]
     way: WayArgs,
 }
@@ -244,15 +247,20 @@ impl ProblemArgs {
 impl RunArgs {
     fn resolve(self) -> Result<RunTask, Failure> {
         let (statement, overrides) = self.problem.resolve()?;
-        let threads = self.threads.map(NonZeroUsize::get);
         Ok(RunTask {
             statement,
             overrides,
-            job: Job { seed: self.seed, threads, method: self.method, hardware: self.way.device },
+            job: self.job.resolve(self.method, self.way.device),
             out: self.out,
             json: self.way.json,
             progress: self.way.shows_progress(),
         })
+    }
+}
+
+impl JobArgs {
+    fn resolve(self, method: Method, hardware: Hardware) -> Job {
+        Job { seed: self.seed, threads: self.threads.map(NonZeroUsize::get), method, hardware }
     }
 }
 
@@ -290,11 +298,10 @@ impl CompareArgs {
             return Err(Failure::new("`--seconds` must be a positive number"));
         }
         let (statement, overrides) = self.problem.resolve()?;
-        let threads = self.threads.map(NonZeroUsize::get);
         Ok(CompareTask {
             statement: Arc::new(statement),
             overrides,
-            job: Job { seed: self.seed, threads, method: Method::Bilo, hardware: self.way.device },
+            job: self.job.resolve(Method::Bilo, self.way.device),
             seconds: self.seconds,
             out: self.out,
             progress: self.way.shows_progress(),

@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::run::All;
+use crate::study::figures::entries;
 use crate::study::plan::{Case, Plan};
 use crate::study::summary::{Ended, Summary};
 use crate::study::{folder_name, one, write_files};
@@ -79,8 +80,4 @@ fn deviations((name, unknown): (&String, &Value)) -> Option<(String, f64)> {
     let number = |key: &str| unknown[key].as_f64();
     let distance = (number("estimate")? - number("data_optimal")?).abs();
     Some((name.clone(), distance / number("sd").filter(|sd| *sd > 0.0)?))
-}
-
-fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    value.as_object().into_iter().flatten()
 }

@@ -3,7 +3,7 @@
 //! Every run has a folder of its own, as `bilo run` makes it. A run whose folder holds its outcome is never repeated:
 //! an interrupted study goes on where it was.
 
-mod figures;
+pub(crate) mod figures;
 mod pictures;
 pub(crate) mod plan;
 pub(crate) mod summary;
@@ -18,7 +18,7 @@ use crate::run::conduct;
 use bilo::observer::Observer;
 use bilo::{Hardware, Job};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use plan::{Case, Plan};
+use plan::{Case, Plan, short};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -156,7 +156,7 @@ pub(crate) fn folder_name(case: &Case, seed: u64) -> String {
         text.trim_matches('"').chars().map(fits).collect()
     };
     let part = |(key, value): &(String, String)| {
-        let key = key.rsplit('.').next().unwrap_or(key);
+        let key = short(key);
         let words = ["problem", "method", "recipe"].contains(&key);
         if words { fit(value) } else { format!("{}={}", fit(key), fit(value)) }
     };

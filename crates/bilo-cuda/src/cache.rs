@@ -4,6 +4,10 @@
 use cudarc::nvrtc::Ptx;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Files begun by this program: several runs of a study may write the same one at a time, each its own part.
+static PARTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Where the compiled form of a text for an architecture is kept, if there is a folder for such things.
 pub(crate) fn path(source: &str, architecture: &str) -> Option<PathBuf> {
@@ -21,7 +25,8 @@ pub(crate) fn read(path: &Path) -> Option<Ptx> {
 /// Writes a file whole or not at all.
 pub(crate) fn write(path: &Path, ptx: &str) {
     let Some(folder) = path.parent() else { return };
-    let part = path.with_extension(format!("{}.part", std::process::id()));
+    let part =
+        path.with_extension(format!("{}-{}.part", std::process::id(), PARTS.fetch_add(1, Ordering::Relaxed)));
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&part, ptx))
         .and_then(|()| std::fs::rename(&part, path));

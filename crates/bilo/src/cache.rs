@@ -3,6 +3,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Files begun by this program: several runs of a study may write the same one at a time, each its own part.
+static PARTS: AtomicUsize = AtomicUsize::new(0);
 
 /// A place for a result.
 pub(crate) struct Place {
@@ -42,7 +46,11 @@ impl Place {
         let Some(file) = &self.file else { return };
         let length = (self.key.len() as u64).to_le_bytes();
         let bytes = [&length, self.key.as_bytes(), content].concat();
-        let part = file.with_extension(format!("{}.part", std::process::id()));
+        let part = file.with_extension(format!(
+            "{}-{}.part",
+            std::process::id(),
+            PARTS.fetch_add(1, Ordering::Relaxed)
+        ));
         let written = std::fs::create_dir_all(file.parent().unwrap_or(file))
             .and_then(|()| std::fs::write(&part, bytes))
             .and_then(|()| std::fs::rename(&part, file));

@@ -45,6 +45,16 @@ pub(crate) enum Mover<'a> {
 }
 
 impl Mover<'_> {
+    /// The name of the gradient that moves functions, in a mode of BiLO.
+    pub(crate) fn gradient(&self, mode: GradientMode) -> &'static str {
+        match self {
+            Self::Upper(_) | Self::Slopes => mode.name(),
+            Self::Joint => "joint",
+            Self::Hypergradient => "hypergradient",
+            Self::Learned => "learned",
+        }
+    }
+
     /// Whether a local operator did, which can be audited.
     fn is_operator(&self) -> bool {
         matches!(self, Self::Upper(_) | Self::Slopes)

@@ -46,17 +46,26 @@ pub fn verify(
     let mut states = vec![];
     for (number, state) in problem.states.iter().enumerate() {
         let pair = classical.as_ref().ok().filter(|_| solved[number]);
-        let pair = pair.map(|states| (&arrays[number].values, &states[number].values));
-        let at_end = |values: &[f64]| at_end_of_time(problem, values);
-        states.push(StateOutcome {
-            name: state.name.clone(),
-            relative_l2_vs_classical: pair.map(|(ours, theirs)| relative_l2(ours, theirs)),
-            relative_l2_at_end: pair
-                .and_then(|(ours, theirs)| Some(relative_l2(&at_end(ours)?, &at_end(theirs)?))),
-        });
+        let theirs = pair.map(|states| &states[number].values[..]);
+        states.push(agreement(problem, state, &arrays[number].values, theirs));
     }
     let failure = classical.map(|classical| arrays.extend(classical)).err();
     Ok(Verdict { states, fields: Fields { axes: report_axes(problem), arrays }, classical_failure: failure })
+}
+
+/// How well a solution of a state agrees with the classical one on the report's grid, if there is one.
+pub(crate) fn agreement(
+    problem: &Problem,
+    state: &State,
+    ours: &[f64],
+    theirs: Option<&[f64]>,
+) -> StateOutcome {
+    let at_end = |values: &[f64]| at_end_of_time(problem, values);
+    StateOutcome {
+        name: state.name.clone(),
+        relative_l2_vs_classical: theirs.map(|theirs| relative_l2(ours, theirs)),
+        relative_l2_at_end: theirs.and_then(|theirs| Some(relative_l2(&at_end(ours)?, &at_end(theirs)?))),
+    }
 }
 
 /// The classical solution on the same grid, for a method without a network.

@@ -186,7 +186,8 @@ fn train_by(
     let mut operator = make(&problem, 1).expect("a valid problem");
     let lower = Lower::new(&problem, &mut operator, device, 1).expect("a valid problem");
     let upper = Upper::new(&problem, &mut operator, device, vec![data.clone()]).expect("a valid problem");
-    let one = Joint::new(&problem, &mut operator, device, vec![data.clone()], 1).expect("a valid problem");
+    let one =
+        Joint::new(&problem, &mut operator, device, vec![data.clone()], 1.0, 1).expect("a valid problem");
     let losses = match joint {
         true => Losses::Joint(&one),
         false => Losses::Bilevel { lower: &lower, upper: &upper },

@@ -33,7 +33,8 @@ fn loaded(problem: &Problem) -> (Box<dyn Device>, LocalOperator, Joint, Point) {
     let mut device = cpu(Precision::F64, Some(1));
     let mut operator = LocalOperator::without_parameters(problem, 0).expect("a valid problem");
     let tables = observed_tables(problem, 0).expect("data");
-    let joint = Joint::new(problem, &mut operator, device.as_mut(), tables, 0).expect("a valid problem");
+    let joint = Joint::new(problem, &mut operator, device.as_mut(), tables, problem.training.data_weight, 0)
+        .expect("a valid problem");
     let point = Point::new(operator.initial_weights(0), problem.eta_of_guess());
     (device, operator, joint, point)
 }

@@ -79,7 +79,8 @@ fn off_optimum(unknown: &Value) -> Value {
     Value::from(if is_zero { distance } else { distance / optimal.abs() })
 }
 
-fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+/// The entries of an object.
+pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 

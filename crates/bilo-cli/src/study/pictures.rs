@@ -1,7 +1,7 @@
 //! Pictures of a study: bars of all figures, and the ways of two unknowns.
 
 use super::folder_name;
-use super::plan::{Case, Plan};
+use super::plan::{Case, Plan, short};
 use super::summary::{Ended, Summary};
 use crate::failure::Failure;
 use crate::folder::HISTORY;
@@ -50,10 +50,6 @@ impl Layout {
         }
         layout
     }
-}
-
-fn short(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
 }
 
 /// Words speak for themselves, numbers do not.

@@ -119,6 +119,11 @@ impl Plan {
     }
 }
 
+/// The last word of a key.
+pub(crate) fn short(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
 impl Case {
     /// Its value of a key, if it has one.
     pub(crate) fn value(&self, key: &str) -> Option<&str> {

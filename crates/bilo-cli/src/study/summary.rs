@@ -1,7 +1,7 @@
 //! What came of the runs of a study: a row for each, means and standard deviations over seeds.
 
 use super::figures::{figures, in_table, lasts, remark};
-use super::plan::Plan;
+use super::plan::{Plan, short};
 use crate::report::number;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -109,8 +109,7 @@ impl Summary {
 
     /// The last words of the keys, where these tell them apart.
     fn short_keys(&self) -> Vec<String> {
-        let last = |key: &String| key.rsplit('.').next().unwrap_or(key).to_owned();
-        let short: Vec<String> = self.keys.iter().map(last).collect();
+        let short: Vec<String> = self.keys.iter().map(|key| short(key).to_owned()).collect();
         let alone = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
         if short.iter().all(alone) { short } else { self.keys.clone() }
     }

@@ -31,12 +31,13 @@ struct Squares {
 }
 
 impl Joint {
-    /// Loads everything into the device.
+    /// Loads everything into the device; the data count with a weight.
     pub fn new(
         problem: &Problem,
         operator: &mut LocalOperator,
         device: &mut dyn Device,
         tables: Vec<Table>,
+        data_weight: f64,
         seed: u64,
     ) -> Result<Self> {
         let mut at_guess = LocalOperator::at_guess(problem)?;
@@ -48,8 +49,7 @@ impl Joint {
             names.push(format!("residual.{}", members.join("+")));
             residuals.push(Squares::new(problem, operator, device, group, &drawn)?);
         }
-        let (moves, weight) = (Some(Moves::All), problem.training.data_weight);
-        let upper = Upper::moving(problem, operator, device, tables, moves, weight)?;
+        let upper = Upper::moving(problem, operator, device, tables, Some(Moves::All), data_weight)?;
         Ok(Self { residuals, upper, names, unknowns: operator.operator.unknowns.len() })
     }
 

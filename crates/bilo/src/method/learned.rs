@@ -19,7 +19,7 @@ use crate::problem::{Problem, Table};
 use crate::seeds::{Purpose, seed_for};
 use crate::twin::Twin;
 use crate::uncertainty::{NoiseLevels, Uncertainty};
-use crate::verify::{classical_fields, relative_l2, report_axes, report_columns};
+use crate::verify::{agreement, classical_fields, report_axes, report_columns};
 use bilo_learn::{Surrogate, Trained, train};
 use examples::Solved;
 use model::{Parameters, Pupil};
@@ -56,7 +56,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         precision: "f32".to_owned(),
         stop: found.stop.clone(),
         unknowns: ScalarOutcome::all(problem, &found.theta.eta),
-        losses: search.names().into_iter().zip(found.terms.clone()).collect(),
+        losses: watch.loss_names[1..].iter().cloned().zip(found.terms.clone()).collect(),
         pretrain_steps: of_learning.steps,
         learned: Some(of_learning),
         train_steps: found.steps,
@@ -195,16 +195,15 @@ fn beside<M: Send, T: Send>(
 
 /// All operators together; of their errors the largest.
 fn learned_outcome(solved: &Solved, learned: &[Learned], seconds: [f64; 2]) -> LearnedOutcome {
-    let worst = |error: fn(&Trained) -> f64| {
-        learned.iter().map(|learned| error(&learned.trained)).fold(0.0, f64::max)
-    };
+    let trained = || learned.iter().map(|learned| &learned.trained);
     LearnedOutcome {
         examples: solved.thetas.len(),
         cached: solved.cached,
         numbers: learned.iter().map(|learned| learned.model.numbers()).sum(),
         steps: learned.iter().map(|learned| learned.trained.steps).sum(),
-        training_error: worst(|trained| trained.training_error),
-        validation_error: Some(worst(|trained| trained.validation_error.unwrap_or(f64::NAN))),
+        training_error: trained().map(|trained| trained.training_error).fold(0.0, f64::max),
+        // None is held back of very few.
+        validation_error: trained().filter_map(|trained| trained.validation_error).reduce(f64::max),
         seconds,
     }
 }
@@ -221,8 +220,7 @@ fn conclude(
     let problem = data.problem();
     let sites = data.sites(&found.theta.eta)?;
     let by_model = search.observed(&search.freeze(&sites), &found.theta);
-    let twin = Ok(twin);
-    let inspector = Inspector { data, twin: twin.clone(), mover: Mover::Learned };
+    let inspector = Inspector { data, twin: Ok(twin), mover: Mover::Learned };
     let visit = inspector.visit(&found.theta);
     let classical = visit.as_ref().ok().map(|visit| &visit.values[..]);
     outcome.misfits = misfits(&data, &sites, Some(&by_model), classical)?;
@@ -237,8 +235,10 @@ fn conclude(
     for (function, values) in problem.functions.iter().zip(&found.theta.functions) {
         let lattice = Lattice::new(function);
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, "learned")?);
+        let gradient = inspector.mover.gradient(problem.training.gradient);
+        outcome.functions.push(score::outcome(problem, function, &mut estimate, gradient)?);
         score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        score::compare_range(outcome, problem, function);
     }
     let solution = visit.as_ref().ok().map(|visit| &visit.solution);
     picture::draw(problem, Solutions { network: None, classical: solution, tables }, outcome);
@@ -264,7 +264,8 @@ fn compare_states(outcome: &mut Outcome, search: &Search<'_>, found: &Found) -> 
         let values = model.freeze(&trained.weights, &columns).predict(&parameters);
         let name = format!("{}_classical", state.name);
         let classical = outcome.fields.arrays.iter().find(|field| field.name == name);
-        said.relative_l2_vs_classical = classical.map(|classical| relative_l2(&values, &classical.values));
+        let theirs = classical.map(|classical| &classical.values[..]);
+        *said = agreement(problem, state, &values, theirs);
         let field = Field::everywhere(problem, format!("{}_network", state.name), values);
         outcome.fields.arrays.insert(0, field);
     }
@@ -276,6 +277,7 @@ struct Watch<'a> {
     problem: &'a Problem,
     observer: &'a mut dyn Observer,
     began: Instant,
+    /// That of learning, then those of the search.
     loss_names: Vec<String>,
     unknown_names: Vec<String>,
 }

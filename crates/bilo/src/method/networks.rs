@@ -93,12 +93,7 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
         Some(Err(reason)) if outcome.classical_failure.as_ref() == Some(&reason) => {}
         Some(Err(reason)) => outcome.warnings.push(format!("no audit at the guess: {reason}")),
     }
-    let gradient = match mover {
-        Mover::Upper(_) | Mover::Slopes => problem.training.gradient.name(),
-        Mover::Joint => "joint",
-        Mover::Hypergradient => "hypergradient",
-        Mover::Learned => "learned",
-    };
+    let gradient = mover.gradient(problem.training.gradient);
     for (number, function) in problem.functions.iter().enumerate() {
         let mut estimate = |columns: &[&[f64]]| {
             network::sample(problem, &mut operator, device.as_mut(), &point, number, columns)

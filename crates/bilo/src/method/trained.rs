@@ -73,7 +73,7 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         device,
         point,
         losses: loss_names.into_iter().zip(trained.losses.clone()).collect(),
-        description: at_guess.is_some().then(|| OperatorOutcome::network(None)),
+        description: upper.is_some().then(|| OperatorOutcome::network(None)),
         at_guess,
         upper,
         pretrained,
@@ -92,7 +92,11 @@ impl Loaded {
         let Scene { problem, job, tables, .. } = *scene;
         let (tables, seed) = (tables.to_vec(), job.seed);
         Ok(match job.method {
-            Method::Pinn | Method::Bpn => Self::Joint(Joint::new(problem, operator, device, tables, seed)?),
+            Method::Pinn | Method::Bpn => {
+                // BPN has a loss for each level, so there is nothing to weigh.
+                let weight = if job.method == Method::Pinn { problem.training.data_weight } else { 1.0 };
+                Self::Joint(Joint::new(problem, operator, device, tables, weight, seed)?)
+            }
             _ => {
                 let lower = Lower::new(problem, operator, device, seed)?;
                 Self::Bilevel(lower, Upper::new(problem, operator, device, tables)?)

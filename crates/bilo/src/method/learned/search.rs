@@ -64,34 +64,38 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
-        let functions = self.data.problem().functions.iter().zip(&self.regularisers);
-        let regularised = functions.filter(|(_, regulariser)| regulariser.is_some());
-        let names = regularised.map(|(function, _)| format!("regulariser.{}", function.name));
-        self.data.names().into_iter().chain(names).collect()
-    }
-
     /// What the models say of the observations.
     pub(super) fn observed(&self, frozen: &[Box<dyn Frozen>], theta: &Theta) -> Vec<Vec<f64>> {
         let parameters = self.parameters.of(self.data.problem(), theta);
         let mut all: Vec<Vec<f64>> = frozen.iter().map(|model| model.predict(&parameters)).collect();
-        for (observation, values) in self.data.problem().observations.iter().zip(&mut all) {
-            if matches!(observation.likelihood, Likelihood::PoissonProcess { .. }) {
-                let floor = LEAST_INTENSITY * values.iter().copied().fold(0.0, f64::max);
-                values.iter_mut().for_each(|value| *value = value.max(floor));
-            }
+        for (number, values) in all.iter_mut().enumerate() {
+            let floor = self.floor(number, values);
+            values.iter_mut().for_each(|value| *value = value.max(floor));
         }
         all
+    }
+
+    /// Below which the values of an observation are held.
+    fn floor(&self, observation: usize, values: &[f64]) -> f64 {
+        match self.data.problem().observations[observation].likelihood {
+            Likelihood::PoissonProcess { .. } => LEAST_INTENSITY * values.iter().copied().fold(0.0, f64::max),
+            _ => f64::NEG_INFINITY,
+        }
     }
 
     /// The terms of the loss, and the derivatives of their weighted sum by eta and by the functions' values.
     fn loss(&self, theta: &Theta) -> Result<(Vec<f64>, Theta)> {
         let problem = self.data.problem();
         let parameters = self.parameters.of(problem, theta);
-        let judged = self.data.judge(&self.sites, &self.observed(&self.frozen, theta))?;
+        let observed = self.observed(&self.frozen, theta);
+        let judged = self.data.judge(&self.sites, &observed)?;
         let mut slopes = theta.zeros();
-        for (model, by_values) in self.frozen.iter().zip(&judged.by_values) {
-            let mut by_parameters = model.pullback(&parameters, by_values);
+        for (number, (model, by_values)) in self.frozen.iter().zip(judged.by_values).enumerate() {
+            // What is held does not move.
+            let floor = self.floor(number, &observed[number]);
+            let each = observed[number].iter().zip(by_values);
+            let by_values: Vec<f64> = each.map(|(v, slope)| if *v > floor { slope } else { 0.0 }).collect();
+            let mut by_parameters = model.pullback(&parameters, &by_values);
             let mut of_functions = by_parameters.split_off(problem.unknowns.len()).into_iter();
             let scalars = problem.unknowns.iter().zip(&theta.eta).zip(by_parameters);
             for (sum, ((unknown, &eta), slope)) in slopes.eta.iter_mut().zip(scalars) {
@@ -123,18 +127,25 @@ impl<'a> Search<'a> {
         Ok(moved)
     }
 
+    /// Learning rates and typical sizes of all that is moved.
+    fn rates_and_scales(&self, moved: &[Vec<usize>]) -> (Vec<f64>, Vec<f64>) {
+        let problem = self.data.problem();
+        let rate = |own: Option<f64>| own.unwrap_or(problem.training.theta_rate);
+        let mut rates: Vec<f64> = problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
+        for (function, nodes) in problem.functions.iter().zip(moved) {
+            rates.resize(rates.len() + nodes.len(), rate(function.rate));
+        }
+        let mut scales: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.scale).collect();
+        scales.resize(rates.len(), 1.0);
+        (rates, scales)
+    }
+
     /// Descends by Adam from the guess, with the rates and the steps of training.
     pub(super) fn descend(&self, watch: &mut Watch<'_>) -> Result<Found> {
         let problem = self.data.problem();
         let settings = &problem.training;
         let moved = self.moved()?;
-        let rate = |own: Option<f64>| own.unwrap_or(settings.theta_rate);
-        let mut rates: Vec<f64> = problem.unknowns.iter().map(|unknown| rate(unknown.rate)).collect();
-        for (function, nodes) in problem.functions.iter().zip(&moved) {
-            rates.resize(rates.len() + nodes.len(), rate(function.rate));
-        }
-        let mut scales: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.scale).collect();
-        scales.resize(rates.len(), 1.0);
+        let (rates, scales) = self.rates_and_scales(&moved);
         let (mut settling, mut adam) = (Settling::new(settings, scales), Adam::new(rates));
         let mut theta = Theta::guess(problem)?;
         let mut found = Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, steps: 0 };
@@ -147,8 +158,7 @@ impl<'a> Search<'a> {
                 break;
             }
             found.theta = theta.clone();
-            let variables = |theta: &Theta| flat(theta, &moved);
-            let (mut point, along) = (variables(&theta), variables(&slopes));
+            let (mut point, along) = (flat(&theta, &moved), flat(&slopes, &moved));
             let factor = settings.schedule.factor((step - 1) as f64 / settings.train_steps as f64);
             adam.scale_rate(factor);
             let settled = settling.settled(&point, &terms, factor);
