@@ -49,6 +49,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "losses",
         "data_misfit",
         "audit",
+        "near",
         "singular_values",
         "noise",
         "notes",

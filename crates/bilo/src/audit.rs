@@ -3,6 +3,7 @@
 //! in its own losses proves that.
 
 pub(crate) mod functions;
+pub mod near;
 
 use crate::diagnostic::Result;
 use crate::likelihood::Sites;

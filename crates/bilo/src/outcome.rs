@@ -1,6 +1,7 @@
 //! What a run returns. Later versions add fields and never rename these.
 
 use crate::audit::Audit;
+use crate::audit::near::Near;
 pub use crate::implicit::Work;
 use crate::operator::Size;
 use crate::picture::Drawing;
@@ -281,6 +282,7 @@ impl Outcome {
             losses: vec![],
             misfits: vec![],
             audit: vec![],
+            near: vec![],
             singular_values: vec![],
             noise: vec![],
             notes: vec![],
@@ -328,6 +330,8 @@ pub struct Outcome {
     pub misfits: Vec<MisfitOutcome>,
     /// BiLO's gradient against the exact one, where both are known.
     pub audit: Vec<Audit>,
+    /// The operator of the guess where unknowns have other values, wherever the problem asks for it.
+    pub near: Vec<Near>,
     /// Singular values of the sensitivities of the observed values to relative changes of the unknowns
     /// at the estimate, largest first; empty if unknown.
     pub singular_values: Vec<f64>,

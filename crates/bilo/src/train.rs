@@ -40,6 +40,15 @@ impl Point {
     pub fn new(weights: Vec<f64>, eta: Vec<f64>) -> Point {
         Point { weights, eta, slopes: vec![] }
     }
+
+    /// Another value of the variables, with the weights as they move with them.
+    pub(crate) fn moved_to(&self, eta: Vec<f64>) -> Point {
+        let mut weights = self.weights.clone();
+        for ((slopes, to), from) in self.slopes.iter().zip(&eta).zip(&self.eta) {
+            weights.iter_mut().zip(slopes).for_each(|(weight, slope)| *weight += (to - from) * slope);
+        }
+        Point { weights, eta, slopes: self.slopes.clone() }
+    }
 }
 
 /// How a phase ended.

@@ -1,6 +1,7 @@
 //! An outcome for tests.
 
 use bilo::audit::Audit;
+use bilo::audit::near::{Near, NearState};
 use bilo::outcome::{
     Field, Fields, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
 };
@@ -53,6 +54,14 @@ pub(crate) fn outcome() -> Outcome {
             Audit { at: "guess", cosine: 0.995, relative_error: 0.02, below_noise: false },
             Audit { at: "estimate", cosine: -0.25, relative_error: 1.5, below_noise: true },
         ],
+        near: vec![Near {
+            at: "k = 1.5".into(),
+            states: vec![NearState {
+                name: "u".into(),
+                relative_l2_vs_classical: 4e-3,
+                relative_l2_of_guess: 0.12,
+            }],
+        }],
         singular_values: vec![4.0, 0.5],
         noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: Some(0.01) }],
         notes: vec![],

@@ -1,6 +1,7 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
+use bilo::audit::near::{Near, NearState};
 use bilo::outcome::{
     FunctionOutcome, LearnedOutcome, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
 };
@@ -31,6 +32,7 @@ pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             (&misfit.name, misfit_value(misfit))
         }),
         "audit": outcome.audit.iter().map(audit).collect::<Vec<_>>(),
+        "near": outcome.near.iter().map(near).collect::<Vec<_>>(),
         "singular_values": outcome.singular_values,
         "noise": map(&outcome.noise, |noise| {
             (&noise.observation, json!({ "source": noise.source.name(), "sd": noise.sd }))
@@ -121,6 +123,16 @@ fn audit(audit: &Audit) -> Value {
         "relative_error": audit.relative_error,
         "below_noise": audit.below_noise,
     })
+}
+
+fn near(near: &Near) -> Value {
+    let state = |state: &NearState| {
+        json!({
+            "relative_l2_vs_classical": state.relative_l2_vs_classical,
+            "relative_l2_of_guess": state.relative_l2_of_guess,
+        })
+    };
+    json!({ "at": near.at, "states": map(&near.states, |s| (&s.name, state(s))) })
 }
 
 fn diverged(stop: &Stop) -> Value {
@@ -219,6 +231,17 @@ mod tests {
       "cosine": -0.25,
       "relative_error": 1.5,
       "below_noise": true
+    }
+  ],
+  "near": [
+    {
+      "at": "k = 1.5",
+      "states": {
+        "u": {
+          "relative_l2_vs_classical": 0.004,
+          "relative_l2_of_guess": 0.12
+        }
+      }
     }
   ],
   "singular_values": [

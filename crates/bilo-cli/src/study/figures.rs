@@ -36,6 +36,12 @@ pub(crate) fn figures(outcome: &Value) -> Vec<(String, f64)> {
         add(format!("{name} vs classical"), &state["relative_l2_vs_classical"]);
         add(format!("{name} vs classical{AT_END}"), &state["relative_l2_at_end"]);
     }
+    for near in outcome["near"].as_array().into_iter().flatten() {
+        for (name, state) in entries(&near["states"]) {
+            let at = near["at"].as_str().unwrap_or_default();
+            add(format!("{name} near {at}"), &state["relative_l2_vs_classical"]);
+        }
+    }
     let times = |value: &Value, factor: f64| value.as_f64().map_or(Value::Null, |v| Value::from(factor * v));
     let measured = [
         outcome["seconds"]["total"].clone(),

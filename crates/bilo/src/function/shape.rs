@@ -76,12 +76,12 @@ impl Shape {
         let Some(node) = missed else { return Ok(()) };
         let place: Vec<String> = self.columns.iter().map(|column| column[node].to_string()).collect();
         let message = format!(
-            "the form of `{}` cannot take the value {} of its guess at ({})",
+            "the form of `{}` cannot take the value {} that is stated at ({})",
             function.name,
             values[node],
             place.join(", ")
         );
-        let help = "choose a guess that has the boundary values, the sign and the range that the form holds";
+        let help = "state a function with the boundary values, the sign and the range that the form holds";
         Err(Diagnostic::new(message, function.guess.origin().clone()).help(help).into())
     }
 }

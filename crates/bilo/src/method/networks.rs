@@ -1,7 +1,7 @@
 //! What all methods with networks have in common: the scene of a run, and its conclusion.
 
 use super::{Job, Method};
-use crate::audit::Audit;
+use crate::audit::{Audit, near};
 use crate::closing::{Inspector, Mover};
 use crate::diagnostic::Result;
 use crate::function::{network, score};
@@ -36,6 +36,8 @@ pub(super) struct Found {
     pub(super) losses: Vec<(String, f64)>,
     /// The audit at the guess, or why there is none; nothing if there is nothing to audit.
     pub(super) at_guess: Option<std::result::Result<Audit, String>>,
+    /// The operator beside the guess.
+    pub(super) near: Vec<near::Found>,
     /// The local operator, if it is one.
     pub(super) description: Option<OperatorOutcome>,
     pub(super) pretrained: Ended,
@@ -45,8 +47,18 @@ pub(super) struct Found {
 /// The classical twin's word on it.
 pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let Scene { problem, job, tables, twin, began } = *scene;
-    let Found { mut operator, mut device, upper, point, losses, at_guess, description, pretrained, trained } =
-        found;
+    let Found {
+        mut operator,
+        mut device,
+        upper,
+        point,
+        losses,
+        at_guess,
+        near,
+        description,
+        pretrained,
+        trained,
+    } = found;
     let mover = match job.method {
         Method::Pinn => Mover::Joint,
         Method::Bpn => Mover::Hypergradient,
@@ -92,6 +104,15 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
         // What holds at the estimate too is told once.
         Some(Err(reason)) if outcome.classical_failure.as_ref() == Some(&reason) => {}
         Some(Err(reason)) => outcome.warnings.push(format!("no audit at the guess: {reason}")),
+    }
+    for found in near {
+        match found {
+            Ok((near, fields)) => {
+                outcome.near.push(near);
+                outcome.fields.arrays.extend(fields);
+            }
+            Err(reason) => outcome.warnings.push(reason),
+        }
     }
     let gradient = mover.gradient(problem.training.gradient);
     for (number, function) in problem.functions.iter().enumerate() {

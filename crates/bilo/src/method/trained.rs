@@ -53,13 +53,12 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         began: scene.began,
     };
     let pretrained = trainer.pretrain(&mut point);
-    let at_guess = match losses {
-        Losses::Bilevel { upper, .. } => {
-            let inspector = Inspector::new(problem, tables, twin, Mover::Upper(upper));
-            Some(inspector.audit_guess(&point, &mut operator, trainer.device)?)
-        }
-        Losses::Joint(_) | Losses::Nested(_) => None,
-    };
+    let (mut at_guess, mut near) = (None, vec![]);
+    if let Losses::Bilevel { upper, .. } = losses {
+        let inspector = Inspector::new(problem, tables, twin, Mover::Upper(upper));
+        at_guess = Some(inspector.audit_guess(&point, &mut operator, trainer.device)?);
+        near = inspector.near(&point, job.seed, &mut operator, trainer.device)?;
+    }
     let trained = match pretrained.stop {
         Stop::Steps => trainer.train(&mut point),
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
@@ -75,6 +74,7 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         losses: loss_names.into_iter().zip(trained.losses.clone()).collect(),
         description: upper.is_some().then(|| OperatorOutcome::network(None)),
         at_guess,
+        near,
         upper,
         pretrained,
         trained,

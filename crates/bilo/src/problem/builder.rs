@@ -120,6 +120,7 @@ impl Problem {
                 training,
                 classical: Classical::over(&[]),
                 learning: Learning::default(),
+                neighbours: vec![],
             },
             given: Vec::new(),
             functions: Vec::new(),

@@ -45,6 +45,7 @@ pub(super) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.training()?;
     check.classical()?;
     check.learning()?;
+    check.neighbours()?;
     check.formulas()?;
     check.scheme()
 }

@@ -55,6 +55,7 @@ mod learning;
 mod likelihood;
 mod model;
 mod names;
+mod neighbour;
 mod observation;
 mod picture;
 mod points;
@@ -86,6 +87,7 @@ pub use learning::{DeepOnetChoice, Examples, FieldAround, FnoChoice, Learning, L
 pub use likelihood::{Likelihood, Nodes, Quadrature};
 pub use model::*;
 pub use names::{BoundField, NET, Names};
+pub use neighbour::Neighbour;
 pub use observation::*;
 pub use picture::{Contour, Picture};
 pub(crate) use points::sample;

@@ -5,6 +5,7 @@ use super::dictionary::OperatorChoice;
 use super::given::GivenField;
 use super::known::KnownFunction;
 use super::learning::Learning;
+use super::neighbour::Neighbour;
 use super::observation::Observation;
 use super::picture::Picture;
 use crate::diagnostic::Origin;
@@ -48,6 +49,8 @@ pub struct Problem {
     pub classical: Classical,
     /// What neural operators learn from, and how.
     pub learning: Learning,
+    /// Where the audit holds the local operator against the classical solution, beside the guess.
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// One coordinate of the domain.

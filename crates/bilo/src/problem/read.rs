@@ -19,7 +19,7 @@ use super::read_given::read_given;
 use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
-use super::{check, classical, dictionary, learning, settings};
+use super::{check, classical, dictionary, learning, neighbour, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 
 const TOP_KEYS: &[&str] = &[
@@ -38,6 +38,7 @@ const TOP_KEYS: &[&str] = &[
     "network",
     "train",
     "classical",
+    "audit",
     "examples",
     "deeponet",
     "fno",
@@ -85,6 +86,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
     let pictures =
         read_each(&tree, "picture", |path, entry| read_picture(path, entry, room.ground(), &observations))?;
     let learning = learning::read(&tree, &coordinates, &unknowns, &functions, &constants)?;
+    let neighbours = neighbour::read(&tree, &unknowns, &functions, &constants)?;
     let problem = Problem {
         name,
         about,
@@ -103,6 +105,7 @@ pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Proble
         training,
         classical,
         learning,
+        neighbours,
     };
     check::check(&problem, &places)?;
     Ok(problem)

@@ -339,8 +339,12 @@ impl<'a, 'o> Climb<'a, 'o> {
                 solver.solve(weights.clone(), &eta, &mut |_| true)
             }
         };
+        let mut near = vec![];
         let at_guess = match there {
-            Ok(there) => inspector.audit_at(visit_guess(), &there.point, &mut operator, device.as_mut())?,
+            Ok(there) => {
+                near = inspector.near(&there.point, job.seed, &mut operator, device.as_mut())?;
+                inspector.audit_at(visit_guess(), &there.point, &mut operator, device.as_mut())?
+            }
             Err(error) => Err(error.headline()),
         };
         let seconds = self.start.elapsed().as_secs_f64();
@@ -362,6 +366,7 @@ impl<'a, 'o> Climb<'a, 'o> {
             upper: None,
             operator,
             device,
+            near,
             at_guess: Some(at_guess),
         })
     }

@@ -1,0 +1,103 @@
+//! The local operator beside the guess: it was made there, and only its derivatives say what it is elsewhere.
+
+use crate::closing::Inspector;
+use crate::diagnostic::Result;
+use crate::operator::LocalOperator;
+use crate::outcome::{Field, Fields};
+use crate::problem::{GradientMode, Neighbour};
+use crate::theta::Theta;
+use crate::train::Point;
+use crate::verify::{classical_fields, relative_l2, verify};
+use bilo_jet::Device;
+
+/// What the operator of the guess is where unknowns have other values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Near {
+    /// These values, in words.
+    pub at: String,
+    /// Each state that the classical twin solves for.
+    pub states: Vec<NearState>,
+}
+
+/// A state by the operator of the guess.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearState {
+    /// Its name.
+    pub name: String,
+    /// Relative L2 distance of the operator from the classical solution there.
+    pub relative_l2_vs_classical: f64,
+    /// That of the classical solution at the guess: what is left if nothing moves.
+    pub relative_l2_of_guess: f64,
+}
+
+/// What was found beside the guess, or why nothing was.
+pub(crate) type Found = std::result::Result<(Near, Vec<Field>), String>;
+
+impl Inspector<'_> {
+    /// Holds an operator, made at the guess, against the classical solution wherever the problem asks for it.
+    pub(crate) fn near(
+        &self,
+        point: &Point,
+        seed: u64,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<Vec<Found>> {
+        let neighbours = self.data.problem().neighbours.iter().enumerate();
+        neighbours
+            .map(|(n, neighbour)| self.beside(n + 1, neighbour, point, seed, operator, device))
+            .collect()
+    }
+
+    fn beside(
+        &self,
+        number: usize,
+        neighbour: &Neighbour,
+        point: &Point,
+        seed: u64,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<Found> {
+        let problem = self.data.problem();
+        let moved = neighbour.of(problem)?;
+        let mut fed;
+        let operator =
+            match neighbour.functions.is_empty() || problem.training.gradient == GradientMode::Exact {
+                true => operator,
+                // The same networks, fed with another function.
+                false => {
+                    fed = LocalOperator::new(&moved, seed)?;
+                    &mut fed
+                }
+            };
+        let mut eta = moved.eta_of_guess();
+        eta.extend(operator.functions.coefficients_of_guesses(&moved)?);
+        let there = point.moved_to(eta);
+        let visits = [Theta::guess(problem)?, Theta::guess(&moved)?].map(|theta| self.visit(&theta));
+        let [Ok(guess), Ok(visit)] = &visits else {
+            let reason = visits.into_iter().find_map(std::result::Result::err).unwrap_or_default();
+            return Ok(Err(format!(
+                "no solution to hold the operator against at {}: {reason}",
+                neighbour.at
+            )));
+        };
+        let unmoved = classical_fields(problem, &guess.solution)?;
+        let verdict = verify(problem, operator, device, &there, Ok(&visit.solution))?;
+        let states = verdict.states.iter().filter_map(|state| {
+            let name = format!("{}_classical", state.name);
+            let of = |fields: &'_ Fields| {
+                fields.arrays.iter().find(|field| field.name == name).map(|field| field.values.clone())
+            };
+            Some(NearState {
+                name: state.name.clone(),
+                relative_l2_vs_classical: state.relative_l2_vs_classical?,
+                relative_l2_of_guess: relative_l2(&of(&unmoved)?, &of(&verdict.fields)?),
+            })
+        });
+        let near = Near { at: neighbour.at.clone(), states: states.collect() };
+        let of_states =
+            |field: &Field| field.name.ends_with("_network") || field.name.ends_with("_classical");
+        let fields = verdict.fields.arrays.into_iter().filter(of_states);
+        let named = |field: Field| Field { name: format!("{}_near_{number}", field.name), ..field };
+        Ok(Ok((near, fields.map(named).collect())))
+    }
+}
