@@ -260,7 +260,8 @@ impl RunArgs {
 
 impl JobArgs {
     fn resolve(self, method: Method, hardware: Hardware) -> Job {
-        Job { seed: self.seed, threads: self.threads.map(NonZeroUsize::get), method, hardware }
+        let threads = self.threads.map(NonZeroUsize::get);
+        Job { seed: self.seed, threads, method, hardware, from: None }
     }
 }
 

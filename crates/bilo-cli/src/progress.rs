@@ -65,6 +65,7 @@ impl Observer for Progress {
             Event::Begin(phase, steps) => self.begin(*phase, *steps),
             Event::Step(record) => self.step(record),
             Event::End(_) => self.bar.abandon(),
+            Event::Checkpoint(_) => {}
         }
         Control::Continue
     }

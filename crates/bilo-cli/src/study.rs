@@ -89,7 +89,8 @@ fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> 
             }
             let (case, seed) =
                 (&plan.cases[number / plan.seeds.len()], plan.seeds[number % plan.seeds.len()]);
-            let job = Job { seed, threads: Some(task.threads), method: case.method, hardware: task.hardware };
+            let (method, hardware) = (case.method, task.hardware);
+            let job = Job { seed, threads: Some(task.threads), method, hardware, from: None };
             let path = out.join(folder_name(case, seed));
             let found = one(case, &job, &path, interrupt, &mut interrupt.clone());
             bar.set_message(folder_name(case, seed));

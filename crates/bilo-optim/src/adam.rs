@@ -1,6 +1,6 @@
 //! Adam with amsgrad (Kingma & Ba 2015; Reddi, Kale & Kumar 2018), in PyTorch's arithmetic.
 
-use crate::GradientMethod;
+use crate::{GradientMethod, State};
 
 /// Adam with amsgrad, with one learning rate for each variable.
 #[derive(Clone, Debug)]
@@ -57,6 +57,24 @@ impl GradientMethod for Adam {
 
     fn scale_rate(&mut self, factor: f64) {
         self.factor = factor;
+    }
+
+    fn state(&self) -> State {
+        let steps = vec![f64::from(self.steps)];
+        vec![steps, self.mean.clone(), self.square.clone(), self.largest_square.clone()]
+    }
+
+    fn restore(&mut self, state: &State) -> bool {
+        let [steps, mean, square, largest_square] = &state[..] else { return false };
+        let fits = |list: &Vec<f64>| list.len() == self.rates.len();
+        let ([steps], true) = (&steps[..], [mean, square, largest_square].into_iter().all(fits)) else {
+            return false;
+        };
+        self.steps = *steps as i32;
+        self.mean.clone_from(mean);
+        self.square.clone_from(square);
+        self.largest_square.clone_from(largest_square);
+        true
     }
 }
 

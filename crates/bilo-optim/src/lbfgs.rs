@@ -1,7 +1,7 @@
 //! L-BFGS (Nocedal & Wright, algorithms 7.4 and 7.5) with a strong Wolfe line search.
 
 use crate::line_search::{Wolfe, strong_wolfe};
-use crate::{Objective, Optimizer, Step};
+use crate::{Objective, Optimizer, State, Step};
 use std::collections::VecDeque;
 
 /// Limited-memory BFGS.
@@ -100,6 +100,32 @@ impl Optimizer for Lbfgs {
     fn objective_changed(&mut self) {
         self.here = None;
         self.pairs.clear();
+    }
+
+    /// The value and the gradient here, if they are known, then s, y and rho of every pair.
+    fn state(&self) -> State {
+        let mut state = match &self.here {
+            Some((value, gradient)) => vec![vec![*value], gradient.clone()],
+            None => vec![vec![], vec![]],
+        };
+        for Pair { s, y, rho } in &self.pairs {
+            state.extend([s.clone(), y.clone(), vec![*rho]]);
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &State) -> bool {
+        let [value, gradient, pairs @ ..] = &state[..] else { return false };
+        if pairs.len() % 3 != 0 || pairs.len() / 3 > self.memory {
+            return false;
+        }
+        self.here = value.first().map(|&value| (value, gradient.clone()));
+        self.pairs.clear();
+        for of_pair in pairs.chunks(3) {
+            let ([s, y, rho], true) = (of_pair, of_pair[2].len() == 1) else { return false };
+            self.pairs.push_back(Pair { s: s.clone(), y: y.clone(), rho: rho[0] });
+        }
+        true
     }
 }
 

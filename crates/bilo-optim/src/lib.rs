@@ -45,6 +45,12 @@ pub trait GradientMethod {
 
     /// Multiplies the step size from now on.
     fn scale_rate(&mut self, factor: f64);
+
+    /// All that later steps depend on beside the point and the rates.
+    fn state(&self) -> State;
+
+    /// Takes up the state of another of the same kind and size; whether it is one.
+    fn restore(&mut self, state: &State) -> bool;
 }
 
 impl<M: GradientMethod> Optimizer for M {
@@ -60,6 +66,14 @@ impl<M: GradientMethod> Optimizer for M {
     }
 
     fn objective_changed(&mut self) {}
+
+    fn state(&self) -> State {
+        GradientMethod::state(self)
+    }
+
+    fn restore(&mut self, state: &State) -> bool {
+        GradientMethod::restore(self, state)
+    }
 }
 
 /// Something that moves a point downhill.
@@ -72,4 +86,73 @@ pub trait Optimizer {
 
     /// Tells that the objective has changed, so that values remembered from the last step are void.
     fn objective_changed(&mut self);
+
+    /// All that later steps depend on beside the point and the rates.
+    fn state(&self) -> State;
+
+    /// Takes up the state of another of the same kind and size; whether it is one.
+    fn restore(&mut self, state: &State) -> bool;
+}
+
+/// What an optimiser remembers, as lists of numbers (counts among them), so that it can be kept and taken up again to
+/// the last bit.
+pub type State = Vec<Vec<f64>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A curved valley in six variables.
+    fn valley(x: &[f64], gradient: &mut [f64]) -> f64 {
+        let mut value = 0.0;
+        for i in 0..6 {
+            let (a, b) = (x[i] - 0.1 * i as f64, x[i] - x[(i + 1) % 6].powi(2));
+            value += a * a + 10.0 * b * b;
+            gradient[i] += 2.0 * a + 20.0 * b;
+            gradient[(i + 1) % 6] -= 40.0 * b * x[(i + 1) % 6];
+        }
+        value
+    }
+
+    fn descend(optimiser: &mut dyn Optimizer, x: &mut [f64], steps: usize) {
+        for _ in 0..steps {
+            optimiser.step(x, &mut |x, gradient| {
+                gradient.fill(0.0);
+                valley(x, gradient)
+            });
+        }
+    }
+
+    /// Steps after a state was kept and taken up by a fresh optimiser are the same to the last bit.
+    #[test]
+    fn a_state_that_is_taken_up_goes_on_as_if_nothing_had_happened() {
+        let fresh: [fn() -> Box<dyn Optimizer>; 3] = [
+            || Box::new(Adam::new(vec![1e-2; 6])),
+            || Box::new(Soap::new(vec![1e-2; 6], &[(2, 2), (2, 1)])),
+            || Box::new(Lbfgs::new(3)),
+        ];
+        for fresh in fresh {
+            let (mut through, mut x) = (fresh(), [0.5; 6]);
+            descend(through.as_mut(), &mut x, 27);
+            let (state, mut y) = (through.state(), x);
+            descend(through.as_mut(), &mut x, 13);
+            let mut again = fresh();
+            assert!(again.restore(&state));
+            descend(again.as_mut(), &mut y, 13);
+            assert_eq!(x, y);
+        }
+    }
+
+    #[test]
+    fn a_state_of_another_kind_or_size_is_refused() {
+        let (adam, soap) = (Adam::new(vec![0.1; 3]), Soap::new(vec![0.1; 4], &[(2, 2)]));
+        let mut other = Adam::new(vec![0.1; 2]);
+        assert!(!GradientMethod::restore(&mut other, &GradientMethod::state(&adam)));
+        assert!(!GradientMethod::restore(&mut other, &GradientMethod::state(&soap)));
+        assert!(!GradientMethod::restore(
+            &mut Soap::new(vec![0.1; 4], &[(4, 1)]),
+            &GradientMethod::state(&soap)
+        ));
+        assert!(!Lbfgs::new(1).restore(&vec![]));
+    }
 }

@@ -5,7 +5,7 @@
 //! eigenvectors Q_L, Q_R of their running means the entries of Q_Lᵀ G Q_R are nearly uncorrelated, so that Adam's
 //! scaling of single entries comes near to a Newton step.
 
-use crate::GradientMethod;
+use crate::{GradientMethod, State};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
@@ -80,6 +80,27 @@ impl GradientMethod for Soap {
     fn scale_rate(&mut self, factor: f64) {
         self.factor = factor;
     }
+
+    fn state(&self) -> State {
+        let matrices = self.blocks.iter().flat_map(Block::matrices);
+        let lists =
+            matrices.map(|matrix| matrix.col_iter().flat_map(|column| column.iter().copied()).collect());
+        std::iter::once(vec![self.steps as f64]).chain(lists).collect()
+    }
+
+    fn restore(&mut self, state: &State) -> bool {
+        let Some((steps, lists)) = state.split_first() else { return false };
+        let matrices: Vec<&mut Mat<f64>> = self.blocks.iter_mut().flat_map(Block::matrices_mut).collect();
+        let sizes = matrices.iter().map(|matrix| matrix.nrows() * matrix.ncols());
+        if steps.len() != 1 || !sizes.eq(lists.iter().map(Vec::len)) {
+            return false;
+        }
+        for (matrix, list) in matrices.into_iter().zip(lists) {
+            matrix.copy_from(MatRef::from_column_major_slice(list, matrix.nrows(), matrix.ncols()));
+        }
+        self.steps = steps[0] as usize;
+        true
+    }
 }
 
 impl Block {
@@ -87,6 +108,18 @@ impl Block {
         let zeros = Mat::zeros(rows, columns);
         let side = |size: usize| (size > 1).then(|| Covariance::new(size));
         Self { rows, columns, mean: zeros.clone(), square: zeros, left: side(rows), right: side(columns) }
+    }
+
+    /// All that it remembers.
+    fn matrices(&self) -> impl Iterator<Item = &Mat<f64>> {
+        let sides = self.left.iter().chain(&self.right);
+        [&self.mean, &self.square].into_iter().chain(sides.flat_map(|side| [&side.mean, &side.vectors]))
+    }
+
+    fn matrices_mut(&mut self) -> impl Iterator<Item = &mut Mat<f64>> {
+        let sides = self.left.iter_mut().chain(&mut self.right);
+        let of_sides = sides.flat_map(|side| [&mut side.mean, &mut side.vectors]);
+        [&mut self.mean, &mut self.square].into_iter().chain(of_sides)
     }
 
     /// Takes in a gradient and returns the direction to go against.

@@ -102,14 +102,28 @@ impl Group {
         Some(self.points(problem).renewal?.every)
     }
 
-    /// The points of a step, counted from 1, where other ones are asked for then.
-    fn renewed(&self, problem: &Problem, step: usize) -> Option<PointSource> {
+    /// The points to take in place of those at hand, if there are such.
+    fn renewed(&self, problem: &Problem, when: When) -> Option<PointSource> {
         let every = self.renewal(problem)?;
-        let due = step > 1 && (step - 1).is_multiple_of(every);
         // A draw of which `where` leaves nothing is none.
-        let draw = || self.points(problem).drawn(problem, self.seed, (step - 1) / every).ok();
-        due.then(draw).flatten()
+        let draw = |number: usize| self.points(problem).drawn(problem, self.seed, number).ok();
+        match when {
+            When::At(step) => {
+                let due = step > 1 && (step - 1).is_multiple_of(every);
+                due.then(|| draw((step - 1) / every)).flatten()
+            }
+            When::UpTo(step) => (1..=step.saturating_sub(1) / every).rev().find_map(draw),
+        }
     }
+}
+
+/// When points are drawn, in steps of pre-training and training counted together from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At a step, if other ones are asked for then.
+    At(usize),
+    /// At the last step up to this one for which others were.
+    UpTo(usize),
 }
 
 /// A loss that is a sum of densities.

@@ -35,6 +35,7 @@
 
 pub mod audit;
 mod cache;
+pub mod checkpoint;
 mod closing;
 pub mod data;
 pub mod descent;

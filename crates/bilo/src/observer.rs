@@ -1,5 +1,7 @@
 //! Progress as events: the progress bar and the history are observers, the library prints nothing.
 
+use crate::checkpoint::Checkpoint;
+
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -54,6 +56,8 @@ pub enum Event<'a> {
     Begin(Phase, usize),
     /// A step was taken.
     Step(Record<'a>),
+    /// What [`Control::Keep`] asked for, or what a run that was stopped can go on from.
+    Checkpoint(&'a Checkpoint),
     /// A phase ended.
     End(Phase),
 }
@@ -63,6 +67,8 @@ pub enum Event<'a> {
 pub enum Control {
     /// Go on.
     Continue,
+    /// Go on, and give out the state of training: an [`Event::Checkpoint`], where there is one.
+    Keep,
     /// Stop after this step and report what there is.
     Stop,
 }

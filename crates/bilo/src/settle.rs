@@ -1,6 +1,7 @@
 //! When training has converged: the unknowns stand still and the losses no longer fall.
 
 use crate::problem::Training;
+use bilo_optim::State;
 
 /// Share by which a loss must fall over a window to count as falling.
 const FALL: f64 = 0.05;
@@ -31,6 +32,24 @@ impl Settling {
             losses_before: vec![],
             scales,
         }
+    }
+
+    /// All that later steps depend on.
+    pub(crate) fn state(&self) -> State {
+        let lists = [&self.lowest, &self.highest, &self.losses, &self.losses_before].map(Vec::clone);
+        std::iter::once(vec![self.steps as f64]).chain(lists).collect()
+    }
+
+    /// Takes up such a state; whether it is one.
+    pub(crate) fn restore(&mut self, state: &State) -> bool {
+        let [steps, lowest, highest, losses, losses_before] = &state[..] else { return false };
+        let [steps] = steps[..] else { return false };
+        self.steps = steps as usize;
+        self.lowest.clone_from(lowest);
+        self.highest.clone_from(highest);
+        self.losses.clone_from(losses);
+        self.losses_before.clone_from(losses_before);
+        true
     }
 
     /// Takes note of a step; at the end of each window tells whether everything stood still in it. The

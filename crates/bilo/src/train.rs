@@ -2,12 +2,15 @@
 //! that decides when to stop.
 
 mod hypergradient;
+pub(crate) mod keeping;
 mod losses;
 mod on_device;
 
+pub use keeping::Past;
 pub use losses::Losses;
 
-use crate::level::{Fit, Joint, LossSlopes, Lower, Upper};
+use crate::diagnostic::Result;
+use crate::level::{Fit, Joint, LossSlopes, Lower, Upper, When};
 use crate::observer::{Control, Event, Observer, Phase, Record};
 use crate::operator::WeightShapes;
 use crate::outcome::Stop;
@@ -15,6 +18,7 @@ use crate::problem::{Levels, Problem, ThetaOptimiser, Training, WeightOptimiser}
 use crate::settle::Settling;
 use bilo_jet::Device;
 use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
+use keeping::Course;
 use std::time::Instant;
 
 /// Steps over which the weights' rate rises to its full size, for SOAP.
@@ -86,6 +90,8 @@ pub struct Trainer<'a> {
     pub observer: &'a mut dyn Observer,
     /// When the run began.
     pub began: Instant,
+    /// What was before.
+    pub past: Past<'a>,
 }
 
 struct Optimisers {
@@ -101,23 +107,25 @@ impl Trainer<'_> {
     }
 
     /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
-    pub fn pretrain(&mut self, point: &mut Point) -> Ended {
+    pub fn pretrain(&mut self, point: &mut Point) -> Result<Ended> {
         if let Some(ended) = self.on_device(Phase::Pretrain, point) {
-            return ended;
+            return Ok(ended);
         }
         let steps = self.settings().pretrain_steps;
         let shapes = [&self.shapes.functions[..], &self.shapes.states].concat();
-        let mut optimiser = self.weight_optimiser(self.settings().optimiser, &shapes);
-        self.phase(Phase::Pretrain, steps, point, &mut |trainer, point, step| {
-            optimiser.scale_rate(trainer.schedule(step, steps) * trainer.rise(step));
-            trainer.pretrain_step(point, optimiser.as_mut())
+        let lower = self.weight_optimiser(self.settings().optimiser, &shapes);
+        // The unknowns stand still.
+        let mut optimisers = Optimisers { lower, upper: Box::new(Adam::new(vec![])) };
+        self.phase(Phase::Pretrain, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
+            optimisers.lower.scale_rate(trainer.schedule(step, steps) * trainer.rise(step));
+            trainer.pretrain_step(point, optimisers.lower.as_mut())
         })
     }
 
     /// The two levels, simultaneously or alternating, or one loss for both.
-    pub fn train(&mut self, point: &mut Point) -> Ended {
+    pub fn train(&mut self, point: &mut Point) -> Result<Ended> {
         if let Some(ended) = self.on_device(Phase::Train, point) {
-            return ended;
+            return Ok(ended);
         }
         let steps = self.settings().train_steps;
         let (losses, levels) = (self.losses, self.settings().levels);
@@ -130,21 +138,21 @@ impl Trainer<'_> {
         };
         let upper = self.upper_optimiser(point.eta.len());
         let mut optimisers = Optimisers { lower, upper };
-        self.phase(Phase::Train, steps, point, &mut |trainer, point, step| {
+        self.phase(Phase::Train, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
             let factor = trainer.schedule(step, steps);
             optimisers.lower.scale_rate(factor * trainer.rise(step));
             optimisers.upper.scale_rate(factor * trainer.theta_rise(step, steps));
             match losses {
                 Losses::Bilevel { lower, upper } => match levels {
-                    Levels::Simultaneous => trainer.simultaneous_step(point, upper, &mut optimisers),
+                    Levels::Simultaneous => trainer.simultaneous_step(point, upper, optimisers),
                     Levels::Alternating { tolerance, max_lower } => {
                         optimisers.lower.objective_changed();
                         let levels = (lower, upper);
-                        trainer.alternating_step(point, levels, &mut optimisers, tolerance, max_lower)
+                        trainer.alternating_step(point, levels, optimisers, tolerance, max_lower)
                     }
                 },
-                Losses::Joint(joint) => trainer.joint_step(point, joint, &mut optimisers),
-                Losses::Nested(joint) => trainer.nested_step(point, joint, &mut optimisers),
+                Losses::Joint(joint) => trainer.joint_step(point, joint, optimisers),
+                Losses::Nested(joint) => trainer.nested_step(point, joint, optimisers),
             }
         })
     }
@@ -279,36 +287,60 @@ impl Trainer<'_> {
     fn phase(
         &mut self,
         phase: Phase,
-        steps: usize,
         point: &mut Point,
-        step: &mut dyn FnMut(&mut Self, &mut Point, usize) -> Vec<f64>,
-    ) -> Ended {
-        let start = Instant::now();
+        optimisers: &mut Optimisers,
+        step: &mut dyn FnMut(&mut Self, &mut Point, &mut Optimisers, usize) -> Vec<f64>,
+    ) -> Result<Ended> {
+        let (start, steps) = (Instant::now(), self.steps_of(phase));
+        let mut course = self.course(phase, point, optimisers)?;
+        let seconds_before = course.ended.seconds;
+        let seconds = || seconds_before + start.elapsed().as_secs_f64();
         self.observer.event(&Event::Begin(phase, steps));
-        let mut good = point.clone();
-        let mut settling = self.settling();
-        let mut ended = self.not_begun();
-        for number in 1..=steps {
+        for number in course.ended.steps + 1..=steps {
             let before = point.clone();
-            let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
-            self.losses.renew(self.problem, self.device, earlier + number);
-            let losses = step(self, point, number);
+            let step_of_run = self.earlier_steps(phase) + number;
+            self.losses.renew(self.problem, self.device, When::At(step_of_run));
+            let losses = step(self, point, optimisers, number);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
-                *point = good;
-                ended.stop = Stop::Diverged { last_good_step: ended.steps, reason };
+                *point = course.good;
+                course.ended.stop = Stop::Diverged { last_good_step: course.ended.steps, reason };
                 break;
             }
             let control = self.report(phase, number, steps, &losses, &before);
-            good = before;
-            (ended.steps, ended.losses) = (number, losses);
-            if let Some(stop) = self.reason_to_stop(control, phase, &mut settling, &good, &ended) {
-                ended.stop = stop;
+            course.good = before;
+            (course.ended.steps, course.ended.losses) = (number, losses);
+            let Course { good, settling, ended } = &mut course;
+            let stop = self.reason_to_stop(control, phase, settling, good, ended);
+            if control == Control::Keep || matches!(stop, Some(Stop::Interrupted | Stop::TimeLimit)) {
+                let kept = self.checkpoint(phase, point, optimisers, &course, seconds());
+                self.observer.event(&Event::Checkpoint(&kept));
+            }
+            if let Some(stop) = stop {
+                course.ended.stop = stop;
                 break;
             }
         }
         self.observer.event(&Event::End(phase));
-        ended.seconds = start.elapsed().as_secs_f64();
-        ended
+        course.ended.seconds = seconds();
+        Ok(course.ended)
+    }
+
+    /// Steps planned for a phase.
+    fn steps_of(&self, phase: Phase) -> usize {
+        match phase {
+            Phase::Examples | Phase::Pretrain => self.settings().pretrain_steps,
+            Phase::Train => self.settings().train_steps,
+        }
+    }
+
+    /// Steps planned for the phases before it.
+    fn earlier_steps(&self, phase: Phase) -> usize {
+        if phase == Phase::Train { self.settings().pretrain_steps } else { 0 }
+    }
+
+    /// Seconds since the run began, those of its earlier parts counted.
+    fn seconds(&self) -> f64 {
+        self.past.seconds() + self.began.elapsed().as_secs_f64()
     }
 
     fn settling(&self) -> Settling {
@@ -330,13 +362,11 @@ impl Trainer<'_> {
         point: &Point,
         ended: &Ended,
     ) -> Option<Stop> {
-        if let Some(stop) = self.asked_to_stop(control) {
-            return Some(stop);
-        }
         let rate = self.schedule(ended.steps, self.settings().train_steps);
         let settled =
             phase == Phase::Train && settling.settled(&self.moved_by_upper(point), &ended.losses, rate);
-        settled.then_some(Stop::Converged)
+        // A run that has come to its end needs not be stopped.
+        if settled { Some(Stop::Converged) } else { self.asked_to_stop(control) }
     }
 
     /// Whether the observer or the time limit asks to stop.
@@ -373,7 +403,7 @@ impl Trainer<'_> {
             phase,
             step,
             steps,
-            seconds: self.began.elapsed().as_secs_f64(),
+            seconds: self.seconds(),
             loss_names: self.loss_names,
             losses,
             unknown_names: self.unknown_names,

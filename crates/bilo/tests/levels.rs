@@ -5,7 +5,7 @@ use bilo::level::{Fit, Lower, Upper};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::problem::{OperatorKind, Overrides, Problem, Table};
-use bilo::train::{Losses, Point, Trainer};
+use bilo::train::{Losses, Past, Point, Trainer};
 use bilo::twin::Twin;
 use bilo_jet::{Device, cpu};
 use bilo_optim::{Lbfgs, Optimizer};
@@ -51,8 +51,10 @@ fn trained(problem: &Problem, data: &Table) -> Point {
         unknown_names: &["D".to_owned()],
         observer: &mut Silent,
         began: Instant::now(),
+        past: Past::default(),
     }
-    .train(&mut point);
+    .train(&mut point)
+    .expect("nothing to take up");
     point
 }
 

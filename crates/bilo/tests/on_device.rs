@@ -5,7 +5,7 @@ use bilo::observer::{Control, Event, Observer};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
-use bilo::train::{Ended, Losses, Point, Trainer};
+use bilo::train::{Ended, Losses, Past, Point, Trainer};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Kernel, Linearisation,
     PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Weighted, cpu,
@@ -208,8 +208,10 @@ fn train_by(
         unknown_names: &["D".to_owned()],
         observer: &mut notes,
         began: Instant::now(),
+        past: Past::default(),
     };
     let ended = [trainer.pretrain(&mut point), trainer.train(&mut point)];
+    let ended = ended.map(|ended| ended.expect("nothing to take up"));
     (point, notes, ended)
 }
 

@@ -6,7 +6,7 @@ use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{Overrides, Problem};
-use bilo::train::{Losses, Point, Trainer};
+use bilo::train::{Losses, Past, Point, Trainer};
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, Moves, Precision, cpu};
 use std::path::Path;
@@ -132,8 +132,9 @@ fn the_gradient_through_the_weights_is_that_of_the_problem() {
         unknown_names: &toy.unknown_names(),
         observer: &mut Silent,
         began: Instant::now(),
+        past: Past::default(),
     };
-    trainer.pretrain(&mut point);
+    trainer.pretrain(&mut point).expect("nothing to take up");
     let found = trainer.hypergradient(&joint, &point).by_eta;
     let at_fixed_weights = joint.upper().loss(device.as_mut(), &point.weights, &point.eta).by_eta;
     assert_eq!(at_fixed_weights, [0.0, 0.0]);

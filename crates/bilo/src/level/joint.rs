@@ -6,7 +6,7 @@
 //!
 //! Here equation and data pull at the same weights, and w_dat says how hard.
 
-use super::{Group, Loaded, LossSlopes, Sum, Upper, add_scaled};
+use super::{Group, Loaded, LossSlopes, Sum, Upper, When, add_scaled};
 use crate::diagnostic::Result;
 use crate::operator::{LocalOperator, with_shifts};
 use crate::problem::{Problem, Table};
@@ -73,11 +73,10 @@ impl Joint {
         self.residuals.iter().filter_map(|squares| squares.group.renewal(problem)).min()
     }
 
-    /// Draws the points of a step, the steps of pre-training and training counted together from 1, where other
-    /// points are asked for then.
-    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, step: usize) {
+    /// Draws points where other ones are asked for.
+    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
         for Squares { group, all, states } in &self.residuals {
-            let Some(drawn) = group.renewed(problem, step) else { continue };
+            let Some(drawn) = group.renewed(problem, when) else { continue };
             for Loaded { id, given } in std::iter::once(all).chain(states) {
                 device.move_density(*id, given.at(drawn.clone()), mean(&drawn));
             }

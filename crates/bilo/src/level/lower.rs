@@ -1,6 +1,6 @@
 //! The lower level: residuals and their derivatives by the unknowns, over the weights W.
 
-use super::Group;
+use super::{Group, When};
 use crate::diagnostic::Result;
 use crate::given::GivenColumns;
 use crate::operator::{LocalOperator, Size, program_error, with_shifts};
@@ -123,11 +123,10 @@ impl Lower {
         self.blocks.iter().filter_map(|block| block.group.renewal(problem)).min()
     }
 
-    /// Draws the points of a step, the steps of pre-training and training counted together from 1, where other
-    /// points are asked for then.
-    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, step: usize) {
+    /// Draws points where other ones are asked for.
+    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
         for block in &self.blocks {
-            if let Some(drawn) = block.group.renewed(problem, step) {
+            if let Some(drawn) = block.group.renewed(problem, when) {
                 device.move_residual(block.id, block.given.at(drawn));
             }
         }

@@ -132,7 +132,7 @@ impl Watch<'_> {
         }));
         match control {
             Control::Stop => Some(Stop::Interrupted),
-            Control::Continue => {
+            Control::Continue | Control::Keep => {
                 let over = self.problem.training.time_limit.is_some_and(|limit| seconds > limit);
                 over.then_some(Stop::TimeLimit)
             }

@@ -19,13 +19,16 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     let began = Instant::now();
     let tables = observed_tables(problem, job.seed)?;
     let twin = Twin::new(problem).map_err(|error| error.headline());
-    let scene = Scene { problem, job, tables: &tables, twin: &twin, began };
+    let scene = Scene { problem, job, tables: &tables, twin: &twin, began, why: None };
     // A dictionary knows the exact gradient only, and is nothing without all digits.
     let exact = solved::exact(problem);
     let scene_of_dictionary = Scene { problem: &exact, ..scene };
+    // What has been trained already was decided on before.
+    let from = job.from.as_ref().map(|from| from.why.as_deref());
     let levenberg_marquardt = problem.training.optimiser == WeightOptimiser::Lm;
     let (scene, found) = match problem.operator.kind {
-        OperatorKind::Network if !levenberg_marquardt => (&scene, trained::train(&scene, observer)?),
+        _ if from.is_some() => (&scene, networks(&scene, observer, from.flatten())?),
+        OperatorKind::Network if !levenberg_marquardt => (&scene, networks(&scene, observer, None)?),
         OperatorKind::Network | OperatorKind::Dictionary => {
             match solved::solve(&scene_of_dictionary, observer, true)? {
                 Ok(found) => (&scene_of_dictionary, found),
@@ -46,9 +49,14 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
 /// A network where a dictionary will not do.
 fn instead(scene: &Scene<'_>, observer: &mut dyn Observer, reason: String) -> Result<Found> {
     observer.event(&Event::Note(&format!("a network, not a dictionary: {reason}")));
-    let mut found = trained::train(scene, observer)?;
+    networks(scene, observer, Some(&reason))
+}
+
+/// A trained network, with the reason for it if it took one.
+fn networks(scene: &Scene<'_>, observer: &mut dyn Observer, why: Option<&str>) -> Result<Found> {
+    let mut found = trained::train(&Scene { why, ..*scene }, observer)?;
     if let Some(operator) = &mut found.description {
-        operator.why = Some(reason);
+        operator.why = why.map(str::to_owned);
     }
     Ok(found)
 }

@@ -7,12 +7,14 @@ mod networks;
 mod rivals;
 mod trained;
 
+use crate::checkpoint::Checkpoint;
 use crate::diagnostic::Result;
 use crate::hardware::Hardware;
 use crate::observer::Observer;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +81,8 @@ pub struct Job {
     pub method: Method,
     /// What trains networks.
     pub hardware: Hardware,
+    /// Where an earlier run of the same problem, method and seed came to.
+    pub from: Option<Arc<Checkpoint>>,
 }
 
 /// Solves an inverse problem.

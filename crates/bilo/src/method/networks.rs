@@ -24,6 +24,8 @@ pub(super) struct Scene<'a> {
     pub(super) tables: &'a [Table],
     pub(super) twin: &'a std::result::Result<Twin, String>,
     pub(super) began: Instant,
+    /// Why networks are trained where a dictionary was looked for first.
+    pub(super) why: Option<&'a str>,
 }
 
 /// Networks at the estimate, and how they came about.
@@ -46,7 +48,8 @@ pub(super) struct Found {
 
 /// The classical twin's word on it.
 pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
-    let Scene { problem, job, tables, twin, began } = *scene;
+    let Scene { problem, job, tables, twin, began, .. } = *scene;
+    let earlier = job.from.as_ref().map_or(0.0, |from| from.seconds);
     let Found {
         mut operator,
         mut device,
@@ -82,7 +85,7 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
         pretrain_steps: pretrained.steps,
         train_steps,
         seconds: Seconds {
-            total: began.elapsed().as_secs_f64(),
+            total: earlier + began.elapsed().as_secs_f64(),
             pretrain: pretrained.seconds,
             train: trained.seconds,
             per_step: trained.seconds / train_steps.max(1) as f64,
@@ -128,6 +131,6 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let solutions = Solutions { network: Some(network), classical, tables };
     picture::draw(problem, solutions, &mut outcome);
     inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
-    outcome.seconds.total = began.elapsed().as_secs_f64();
+    outcome.seconds.total = earlier + began.elapsed().as_secs_f64();
     Ok(outcome)
 }

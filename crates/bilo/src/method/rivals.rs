@@ -36,7 +36,7 @@ fn train(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Ou
     let began = Instant::now();
     let tables = observed_tables(problem, job.seed)?;
     let twin = Twin::new(problem).map_err(|error| error.headline());
-    let scene = Scene { problem, job, tables: &tables, twin: &twin, began };
+    let scene = Scene { problem, job, tables: &tables, twin: &twin, began, why: None };
     let found = trained::train(&scene, observer)?;
     conclude(&scene, found)
 }

@@ -9,13 +9,13 @@ use crate::closing::{Inspector, Mover};
 use crate::diagnostic::Result;
 use crate::hardware::require_sound;
 use crate::level::{Fit, Joint, Lower, Upper};
-use crate::observer::{Event, Observer};
+use crate::observer::{Event, Observer, Phase};
 use crate::operator::LocalOperator;
 use crate::outcome::{OperatorOutcome, Stop};
 use crate::problem::{Problem, Table, sample};
 use crate::seeds::{Purpose, seed_for};
 use crate::theta::Theta;
-use crate::train::{Ended, Losses, Point, Trainer};
+use crate::train::{Ended, Losses, Past, Point, Trainer, keeping};
 use crate::twin::Twin;
 use bilo_jet::Device;
 use rand::SeedableRng;
@@ -24,6 +24,7 @@ use rand_pcg::Pcg64;
 /// Trains.
 pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Found> {
     let Scene { problem, job, tables, twin, .. } = *scene;
+    let from = job.from.as_deref();
     let mut device = job.hardware.device(problem.training.precision, job.threads)?;
     let mut operator = match job.method {
         Method::Pinn | Method::Bpn => LocalOperator::without_parameters(problem, job.seed)?,
@@ -51,16 +52,22 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
         unknown_names: &problem.unknown_names(),
         observer,
         began: scene.began,
+        past: Past { from, why: scene.why, pretrained: None },
     };
-    let pretrained = trainer.pretrain(&mut point);
+    let pretrained = match from {
+        Some(from) if from.phase == Phase::Train => keeping::pretrained(from, &mut point)?,
+        _ => trainer.pretrain(&mut point)?,
+    };
     let (mut at_guess, mut near) = (None, vec![]);
     if let Losses::Bilevel { upper, .. } = losses {
         let inspector = Inspector::new(problem, tables, twin, Mover::Upper(upper));
         at_guess = Some(inspector.audit_guess(&point, &mut operator, trainer.device)?);
         near = inspector.near(&point, job.seed, &mut operator, trainer.device)?;
     }
+    let guess = point.clone();
+    trainer.past.pretrained = Some((&guess, &pretrained));
     let trained = match pretrained.stop {
-        Stop::Steps => trainer.train(&mut point),
+        Stop::Steps => trainer.train(&mut point)?,
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
     };
     let upper = match loaded {

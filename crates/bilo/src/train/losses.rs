@@ -1,6 +1,6 @@
 //! What moves what: the two levels of BiLO, or the one loss of a physics-informed network.
 
-use crate::level::{Fit, Joint, Lower, Upper};
+use crate::level::{Fit, Joint, Lower, Upper, When};
 use crate::observer::Phase;
 use crate::problem::Problem;
 use bilo_jet::{Device, Level, Moves, ResidualId, ResidualWeights, Weighted};
@@ -43,11 +43,11 @@ impl Losses<'_> {
         }
     }
 
-    /// Draws the points of a step where other ones are asked for then.
-    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, step: usize) {
+    /// Draws points where other ones are asked for.
+    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
         match self {
-            Self::Bilevel { lower, .. } => lower.renew(problem, device, step),
-            Self::Joint(joint) | Self::Nested(joint) => joint.renew(problem, device, step),
+            Self::Bilevel { lower, .. } => lower.renew(problem, device, when),
+            Self::Joint(joint) | Self::Nested(joint) => joint.renew(problem, device, when),
         }
     }
 

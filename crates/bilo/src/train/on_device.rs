@@ -1,6 +1,7 @@
 //! Training by a device that takes the steps itself: the same phases and reasons to stop, looked at many steps at a time.
 
 use super::{Ended, Losses, Point, Trainer};
+use crate::level::When;
 use crate::observer::{Event, Phase};
 use crate::operator::with_shifts;
 use crate::outcome::Stop;
@@ -24,7 +25,9 @@ impl Trainer<'_> {
             Losses::Nested(_) => false,
         };
         let upper = self.losses.upper();
-        if !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
+        // What a device remembers of its steps cannot be taken up.
+        let goes_on = self.past.from.is_some_and(|from| from.phase == phase);
+        if goes_on || !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
             return None;
         }
         let descent = self.descent(phase, point);
@@ -58,17 +61,14 @@ impl Trainer<'_> {
     /// Stretches of steps, each with a look at what its steps saw.
     fn stretches(&mut self, phase: Phase, point: &mut Point) -> Ended {
         let start = Instant::now();
-        let steps = match phase {
-            Phase::Examples | Phase::Pretrain => self.settings().pretrain_steps,
-            Phase::Train => self.settings().train_steps,
-        };
+        let steps = self.steps_of(phase);
         self.observer.event(&Event::Begin(phase, steps));
-        let earlier = if phase == Phase::Train { self.settings().pretrain_steps } else { 0 };
+        let earlier = self.earlier_steps(phase);
         let renewal = self.losses.renewal(self.problem);
         let (mut settling, mut ended) = (self.settling(), self.not_begun());
         while ended.steps < steps && ended.stop == Stop::Steps {
             let done = ended.steps;
-            self.losses.renew(self.problem, self.device, earlier + done + 1);
+            self.losses.renew(self.problem, self.device, When::At(earlier + done + 1));
             // Up to the step before points are drawn anew.
             let until = renewal.map_or(STRETCH, |every| every - (earlier + done) % every);
             let last = (done + until.min(STRETCH)).min(steps);

@@ -6,7 +6,7 @@ use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::Problem;
-use bilo::train::{Losses, Point, Trainer};
+use bilo::train::{Losses, Past, Point, Trainer};
 use bilo_jet::{Device, cpu};
 use std::time::Instant;
 
@@ -32,8 +32,10 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
         unknown_names: &names,
         observer: &mut Silent,
         began: Instant::now(),
+        past: Past::default(),
     }
-    .pretrain(&mut point);
+    .pretrain(&mut point)
+    .expect("nothing to take up");
     assert_eq!(ended.stop, Stop::Steps);
     (operator, device, point)
 }

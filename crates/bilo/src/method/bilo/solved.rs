@@ -312,7 +312,7 @@ impl<'a, 'o> Climb<'a, 'o> {
         let over = problem.training.time_limit.is_some_and(|limit| seconds > limit);
         match control {
             Control::Stop => Some(Stop::Interrupted),
-            Control::Continue => over.then_some(Stop::TimeLimit),
+            Control::Continue | Control::Keep => over.then_some(Stop::TimeLimit),
         }
     }
 
