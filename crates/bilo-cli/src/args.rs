@@ -1,7 +1,9 @@
 //! The command line: as typed ([`Args`]), then resolved ([`Task`]).
 
 use crate::failure::Failure;
+use crate::folder::PROBLEM;
 use crate::problems::{self, Shipped};
+use crate::resume::{KEEP_EVERY, Resume};
 use crate::statement::Statement;
 use bilo::problem::Overrides;
 use bilo::{Hardware, Job, Method};
@@ -11,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Infers the unknowns of partial differential equations from data.
 #[derive(Debug, Parser)]
@@ -53,7 +56,10 @@ struct ProblemArgs {
 #[derive(Debug, clap::Args)]
 struct RunArgs {
     #[command(flatten)]
-    problem: ProblemArgs,
+    problem: Option<ProblemArgs>,
+    /// Go on with a run that was stopped or killed: its folder, or a checkpoint in it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["ProblemArgs", "method", "seed", "out"])]
+    resume: Option<PathBuf>,
     /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
     /// classical solver alone, pinn is a physics-informed network with equation and data in one loss, bpn one
     /// whose unknowns move through an inverse Hessian, deeponet and fno learn from solved examples
@@ -85,6 +91,9 @@ struct WayArgs {
     /// What trains networks: cpu, cuda (an NVIDIA GPU; cuda:1 for the second), or auto (a GPU if there is one)
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Hardware::from_str)]
     device: Hardware,
+    /// Seconds between two checkpoints of networks in training
+    #[arg(long, value_name = "SECONDS", default_value_t = KEEP_EVERY, value_parser = seconds)]
+    checkpoint_every: f64,
     /// Print the result as JSON, and nothing else
     #[arg(long)]
     json: bool,
@@ -173,6 +182,9 @@ pub(crate) struct RunTask {
     pub(crate) job: Job,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
+    /// What it goes on with.
+    pub(crate) resume: Option<Resume>,
+    pub(crate) keep_every: Duration,
     pub(crate) json: bool,
     pub(crate) progress: bool,
 }
@@ -196,6 +208,7 @@ pub(crate) struct StudyTask {
     pub(crate) jobs: Option<usize>,
     pub(crate) threads: usize,
     pub(crate) hardware: Hardware,
+    pub(crate) keep_every: Duration,
     pub(crate) json: bool,
     pub(crate) progress: bool,
 }
@@ -207,6 +220,7 @@ pub(crate) struct CompareTask {
     pub(crate) job: Job,
     /// None for as many as BiLO takes.
     pub(crate) seconds: Option<f64>,
+    pub(crate) keep_every: Duration,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) json: bool,
@@ -246,12 +260,30 @@ impl ProblemArgs {
 
 impl RunArgs {
     fn resolve(self) -> Result<RunTask, Failure> {
-        let (statement, overrides) = self.problem.resolve()?;
+        let mut job = self.job.resolve(self.method, self.way.device);
+        let (statement, overrides, resume, out) = match (self.problem, self.resume) {
+            (_, Some(path)) => {
+                let resume = Resume::of(&path)?;
+                (job.seed, job.method) = (resume.seed, resume.method);
+                let out = resume.folder.clone();
+                (Statement::find(&out.join(PROBLEM))?, Overrides::default(), Some(resume), Some(out))
+            }
+            (Some(problem), None) => {
+                let (statement, overrides) = problem.resolve()?;
+                (statement, overrides, None, self.out)
+            }
+            (None, None) => {
+                let help = "write `bilo run FILE`, or `bilo run --resume DIR` to go on with a run";
+                return Err(Failure::new("there is no problem to run").help(help));
+            }
+        };
         Ok(RunTask {
             statement,
             overrides,
-            job: self.job.resolve(self.method, self.way.device),
-            out: self.out,
+            job,
+            out,
+            resume,
+            keep_every: self.way.keep_every(),
             json: self.way.json,
             progress: self.way.shows_progress(),
         })
@@ -268,6 +300,10 @@ impl JobArgs {
 impl WayArgs {
     fn shows_progress(&self) -> bool {
         !self.json && !self.quiet
+    }
+
+    fn keep_every(&self) -> Duration {
+        Duration::from_secs_f64(self.checkpoint_every)
     }
 }
 
@@ -287,6 +323,7 @@ impl StudyArgs {
             jobs: self.jobs.map(NonZeroUsize::get),
             threads: self.threads.get(),
             hardware: self.way.device,
+            keep_every: self.way.keep_every(),
             progress: self.way.shows_progress(),
             json: self.way.json,
         }
@@ -304,6 +341,7 @@ impl CompareArgs {
             overrides,
             job: self.job.resolve(Method::Bilo, self.way.device),
             seconds: self.seconds,
+            keep_every: self.way.keep_every(),
             out: self.out,
             progress: self.way.shows_progress(),
             json: self.way.json,
@@ -317,6 +355,12 @@ impl NewArgs {
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{}.toml", self.name)));
         Ok(NewTask { name: self.name, from, out })
     }
+}
+
+/// A time that a clock can have.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map(|_| seconds).map_err(|error| error.to_string())
 }
 
 /// Lets clap list the methods in the help and in its error.

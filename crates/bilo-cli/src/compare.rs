@@ -35,8 +35,14 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
         let job = bilo::Job { method, ..task.job.clone() };
         let mut progress = Progress::new(task.progress, interrupt.clone());
         let observers: [&mut dyn Observer; 2] = [&mut progress, &mut interrupt.clone()];
-        let found =
-            one(&case, &job, &out.join(folder_name(&case, job.seed)), &interrupt, &mut All(observers));
+        let found = one(
+            &case,
+            &job,
+            &out.join(folder_name(&case, job.seed)),
+            task.keep_every,
+            &interrupt,
+            &mut All(observers),
+        );
         let took = found.as_ref().ok().and_then(|outcome| outcome["seconds"]["total"].as_f64());
         seconds = seconds.or(took);
         cases.push(case);

@@ -1,10 +1,11 @@
 //! The run folder, and the promise to overwrite nothing but former runs, and these only when there
 //! is something to replace them.
 
+use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::rerun::{self, Rerun};
 use bilo::{Job, Method};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ pub(crate) const FIELDS: &str = "fields.npz";
 pub(crate) const OUTCOME: &str = "outcome.json";
 /// An outcome that is being written.
 pub(crate) const UNFINISHED: &str = "outcome.part";
+/// A problem file that is being written.
+pub(crate) const UNFINISHED_PROBLEM: &str = "problem.part";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub(crate) const TABLE: &str = "fields.csv";
 
@@ -56,7 +59,10 @@ pub(crate) fn refuse_unless_solution(path: &Path) -> Result<(), Failure> {
 pub(crate) struct RunFolder {
     path: PathBuf,
     rerun: Rerun,
-    open: bool,
+    /// The history, held so that no other run writes into the folder.
+    held: Option<File>,
+    /// The length of the history that a run goes on from.
+    goes_on: Option<u64>,
 }
 
 impl RunFolder {
@@ -71,7 +77,22 @@ impl RunFolder {
                 );
             }
         }
-        Ok(RunFolder { path, rerun, open: false })
+        Ok(RunFolder { path, rerun, held: None, goes_on: None })
+    }
+
+    /// The same for a run that goes on from a checkpoint: nothing is removed but what its history has beyond a length.
+    pub(crate) fn going_on(self, history: u64) -> Self {
+        RunFolder { goes_on: Some(history), ..self }
+    }
+
+    /// Which run it is of.
+    pub(crate) fn owner(&self, job: &Job) -> Owner {
+        Owner { problem: self.rerun.fingerprint(), method: job.method.name(), seed: job.seed }
+    }
+
+    /// The length of the history that the run goes on from.
+    pub(crate) fn goes_on(&self) -> Option<u64> {
+        self.goes_on
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -81,16 +102,38 @@ impl RunFolder {
     /// Makes the folder, or removes a former run from it, and writes the problem into it. Later calls
     /// do nothing.
     pub(crate) fn open(&mut self) -> Result<&Path, Failure> {
-        if !self.open {
+        if self.held.is_none() {
             fs::create_dir_all(&self.path).map_err(Failure::file("create the folder", &self.path))?;
             // The mark of a run's folder, before all else: whenever the program is killed, the folder can be used again.
+            let held = hold(&self.path)?;
             let history = self.path.join(HISTORY);
-            fs::write(&history, "").map_err(Failure::file("write", &history))?;
-            remove_former_run(&self.path)?;
-            self.rerun.write(&self.path)?;
-            self.open = true;
+            held.set_len(self.goes_on.unwrap_or(0)).map_err(Failure::file("write", &history))?;
+            self.held = Some(held);
+            match self.goes_on {
+                // What it came to is no longer all.
+                Some(_) => remove(&[OUTCOME, UNFINISHED].map(|name| self.path.join(name)))?,
+                None => {
+                    remove_former_run(&self.path)?;
+                    self.rerun.write(&self.path)?;
+                }
+            }
         }
         Ok(&self.path)
+    }
+}
+
+/// Opens the history of a folder, for as long as no other run has it.
+fn hold(folder: &Path) -> Result<File, Failure> {
+    let history = folder.join(HISTORY);
+    let options = File::options().create(true).truncate(false).write(true).open(&history);
+    let file = options.map_err(Failure::file("write", &history))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another run is writing into `{}`", folder.display());
+            Err(Failure::new(message).help("nothing was changed; choose another folder with --out"))
+        }
+        // Where files cannot be held (some network disks), runs are not told apart.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
@@ -102,18 +145,25 @@ fn is_former_run(folder: &Path) -> bool {
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let pictures = rerun::former_pictures(folder);
-    let files = [OUTCOME, UNFINISHED, FIELDS, PROBLEM].map(|name| folder.join(name));
-    for path in files.iter().chain(&data).chain(&pictures) {
+    let own = [OUTCOME, UNFINISHED, FIELDS, PROBLEM, UNFINISHED_PROBLEM].into_iter().chain(checkpoint::FILES);
+    let files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
+    remove(&[&files, &data[..], &pictures].concat())?;
+    // `data/NAME` and `data`, unless something else is in them.
+    for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
+        let _ = fs::remove_dir(above);
+    }
+    Ok(())
+}
+
+/// Removes what is there of these files.
+pub(crate) fn remove(files: &[PathBuf]) -> Result<(), Failure> {
+    for path in files {
         match fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Failure::file("replace", path)(error));
             }
             _ => {}
         }
-    }
-    // `data/NAME` and `data`, unless something else is in them.
-    for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
-        let _ = fs::remove_dir(above);
     }
     Ok(())
 }

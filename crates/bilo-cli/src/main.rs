@@ -7,6 +7,7 @@
 mod args;
 mod assignments;
 mod check;
+mod checkpoint;
 mod compare;
 mod failure;
 mod folder;
@@ -17,6 +18,7 @@ mod problems;
 mod progress;
 mod report;
 mod rerun;
+mod resume;
 mod run;
 mod settings;
 mod solve;

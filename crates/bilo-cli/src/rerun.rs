@@ -4,18 +4,22 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
-use crate::folder::{PROBLEM, picture_file};
+use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, picture_file};
 use crate::settings;
 use crate::statement::Statement;
 
 use bilo::problem::{Folder, Overrides, Problem};
 use bilo::{Job, Method};
+use flate2::Crc;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
 /// Starts the lines that this module writes, so that a run of a run's file replaces them.
 const REMARK: &str = "#: ";
+
+/// Before what repeats a run.
+const AGAIN: &str = "Again: bilo run ";
 
 /// Tables whose entries may name a file, and where in an entry.
 const FILES: [(&str, &[&str]); 7] = [
@@ -62,7 +66,24 @@ impl Rerun {
             && self.files.iter().all(|(name, content)| same(name, content))
     }
 
-    /// Writes the problem file and its data.
+    /// The same with the remarks that the file of a run has already.
+    pub(crate) fn with_remarks_of(self, statement: &Statement) -> Self {
+        Rerun { text: statement.text.clone(), ..self }
+    }
+
+    /// A number that tells problems with their data apart, whatever is remarked on them: CRC-32.
+    pub(crate) fn fingerprint(&self) -> u32 {
+        let mut crc = Crc::new();
+        let lines = self.text.lines().filter(|line| !line.starts_with(REMARK));
+        lines.for_each(|line| crc.update(line.as_bytes()));
+        for (name, content) in &self.files {
+            crc.update(name.to_string_lossy().as_bytes());
+            crc.update(content);
+        }
+        crc.sum()
+    }
+
+    /// Writes the data, then the problem file, whole or not at all: where that one is, all is.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
         for (name, content) in &self.files {
             let path = folder.join(name);
@@ -70,9 +91,25 @@ impl Rerun {
             fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
             fs::write(&path, content).map_err(Failure::file("write", &path))?;
         }
-        let problem_file = folder.join(PROBLEM);
-        fs::write(&problem_file, &self.text).map_err(Failure::file("write", &problem_file))
+        let (part, whole) = (folder.join(UNFINISHED_PROBLEM), folder.join(PROBLEM));
+        fs::write(&part, &self.text).map_err(Failure::file("write", &part))?;
+        fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
     }
+}
+
+/// The seed and the method that the problem file of a run says it was run with.
+pub(crate) fn job_of(text: &str) -> Option<(u64, Method)> {
+    let line = text.lines().next()?.strip_prefix(REMARK)?;
+    let mut words = line.split_once(AGAIN)?.1.split_whitespace().skip(1);
+    let (mut seed, mut method) = (None, Method::Bilo);
+    while let (Some(option), Some(value)) = (words.next(), words.next()) {
+        match option {
+            "--seed" => seed = value.parse().ok(),
+            "--method" => method = value.parse().ok()?,
+            _ => return None,
+        }
+    }
+    Some((seed?, method))
 }
 
 /// The data files that a former run took along: those that its problem file names, no others.
@@ -208,8 +245,7 @@ fn remarked(text: &str, overrides: &Overrides, problem: &Problem, job: &Job) -> 
         Method::Bilo => String::new(),
         method => format!(" --method {}", method.name()),
     };
-    let mut above =
-        format!("A run of bilo {version}. Again: bilo run problem.toml --seed {}{method}\n", job.seed);
+    let mut above = format!("A run of bilo {version}. {AGAIN}{PROBLEM} --seed {}{method}\n", job.seed);
     let recipe = overrides.recipe.iter().map(|recipe| format!(" --recipe {recipe}"));
     let given: String = recipe.chain(overrides.set.iter().map(|set| format!(" --set {set}"))).collect();
     if !given.is_empty() {

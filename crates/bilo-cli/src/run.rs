@@ -1,6 +1,7 @@
 //! `bilo run`: reads, runs, reports.
 
 use crate::args::RunTask;
+use crate::checkpoint::{self, Keeper};
 use crate::failure::Failure;
 use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, picture_file};
 use crate::interrupt::Interrupt;
@@ -14,18 +15,28 @@ use bilo::outcome::{Outcome, Stop};
 use bilo::problem::Problem;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
     let rerun = Rerun::of(&task.statement, &task.overrides, &problem, &task.job)?;
     let default = || folder::default_folder(&problem.name, &task.job);
-    let mut folder = RunFolder::new(task.out.clone().unwrap_or_else(default), rerun)?;
+    let path = task.out.clone().unwrap_or_else(default);
+    let mut job = task.job.clone();
+    let mut folder = match &task.resume {
+        Some(resume) => resume.folder(path, rerun.with_remarks_of(&task.statement), &mut job)?,
+        None => RunFolder::new(path, rerun)?,
+    };
 
     let mut interrupt = Interrupt::on_ctrl_c()?;
     let mut progress = Progress::new(task.progress, interrupt.clone());
-    let conducted = conduct(&problem, &task.job, &mut folder, &mut All([&mut progress, &mut interrupt]))?;
+    let observer = &mut All([&mut progress, &mut interrupt]);
+    let conducted = conduct(&problem, &job, &mut folder, task.keep_every, observer)?;
     drop(progress);
-    let Conducted { outcome, json, reached, peak_memory, saved } = conducted;
+    let Conducted { outcome, json, reached, peak_memory, saved, kept } = conducted;
+    if let Some(failure) = kept {
+        output::complain(&failure);
+    }
     // What was found is told even where it could not be kept.
     let table = || table::render(&outcome, reached, peak_memory, folder.path());
     output::say(&if task.json { json } else { table() })?;
@@ -43,6 +54,8 @@ pub(crate) struct Conducted {
     peak_memory: Option<u64>,
     /// Whether its files could be written.
     pub(crate) saved: Result<(), Failure>,
+    /// Why a checkpoint could not.
+    kept: Option<Failure>,
 }
 
 /// Runs a problem and fills its folder.
@@ -50,16 +63,24 @@ pub(crate) fn conduct(
     problem: &Problem,
     job: &Job,
     folder: &mut RunFolder,
+    keep_every: Duration,
     observer: &mut dyn Observer,
 ) -> Result<Conducted, Failure> {
+    if folder.goes_on().is_some() {
+        // Its history ends where the run goes on, before anything is added to it.
+        folder.open()?;
+    }
+    let mut keeper = Keeper::new(folder.path(), folder.owner(job), keep_every);
     let mut history = History::new(folder);
     let mut reached = Reached(Phase::Pretrain);
-    let outcome = bilo::run(problem, job, &mut All([&mut history, &mut reached, observer]))?;
+    // The history is first: what it has when a checkpoint is written belongs to it.
+    let outcome = bilo::run(problem, job, &mut All([&mut history, &mut reached, &mut keeper, observer]))?;
     let recorded = history.finish();
     let peak_memory = memory::peak_bytes();
     let json = json::render(&outcome, peak_memory);
     let saved = folder.open().and_then(|out| save(&json, &outcome, out));
-    Ok(Conducted { json, reached: reached.0, peak_memory, saved: recorded.and(saved), outcome })
+    let (saved, kept) = (recorded.and(saved), keeper.finish());
+    Ok(Conducted { json, reached: reached.0, peak_memory, saved, kept, outcome })
 }
 
 /// Several observers as one, which wants to stop as soon as one of them does.
@@ -67,13 +88,8 @@ pub(crate) struct All<'a, const N: usize>(pub(crate) [&'a mut dyn Observer; N]);
 
 impl<const N: usize> Observer for All<'_, N> {
     fn event(&mut self, event: &Event<'_>) -> Control {
-        let mut control = Control::Continue;
-        for observer in &mut self.0 {
-            if observer.event(event) == Control::Stop {
-                control = Control::Stop;
-            }
-        }
-        control
+        let wanted = self.0.iter_mut().map(|observer| observer.event(event));
+        wanted.max().unwrap_or(Control::Continue)
     }
 }
 
@@ -99,7 +115,12 @@ fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     // Last, and whole or not at all: who finds an outcome finds all of a run.
     let (part, whole) = (out.join(UNFINISHED), out.join(OUTCOME));
     fs::write(&part, json).map_err(Failure::file("write", &part))?;
-    fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
+    fs::rename(&part, &whole).map_err(Failure::file("write", &whole))?;
+    match outcome.stop {
+        Stop::Converged | Stop::Steps => checkpoint::remove(out),
+        // These can go on, or be looked into.
+        Stop::Interrupted | Stop::TimeLimit | Stop::Diverged { .. } => Ok(()),
+    }
 }
 
 const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \

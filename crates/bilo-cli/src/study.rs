@@ -10,10 +10,11 @@ pub(crate) mod summary;
 
 use crate::args::StudyTask;
 use crate::failure::Failure;
-use crate::folder::{OUTCOME, RunFolder};
+use crate::folder::OUTCOME;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::rerun::Rerun;
+use crate::resume;
 use crate::run::conduct;
 use bilo::observer::Observer;
 use bilo::{Hardware, Job};
@@ -24,6 +25,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use summary::{Ended, Summary};
 
 /// Runs at a time on a GPU, unless stated: small kernels of one fill the gaps of another.
@@ -92,7 +94,7 @@ fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> 
             let (method, hardware) = (case.method, task.hardware);
             let job = Job { seed, threads: Some(task.threads), method, hardware, from: None };
             let path = out.join(folder_name(case, seed));
-            let found = one(case, &job, &path, interrupt, &mut interrupt.clone());
+            let found = one(case, &job, &path, task.keep_every, interrupt, &mut interrupt.clone());
             bar.set_message(folder_name(case, seed));
             bar.inc(1);
             ended.lock().expect("no run panics")[number] = Some(found);
@@ -123,6 +125,7 @@ pub(crate) fn one(
     case: &Case,
     job: &Job,
     path: &Path,
+    keep_every: Duration,
     interrupt: &Interrupt,
     observer: &mut dyn Observer,
 ) -> Ended {
@@ -135,8 +138,9 @@ pub(crate) fn one(
         if interrupt.pressed() {
             return Err(Failure::new("not run"));
         }
-        let mut folder = RunFolder::new(path.to_path_buf(), rerun)?;
-        let conducted = conduct(&problem, job, &mut folder, observer)?;
+        let mut job = job.clone();
+        let mut folder = resume::or_begin(path.to_path_buf(), rerun, &mut job)?;
+        let conducted = conduct(&problem, &job, &mut folder, keep_every, observer)?;
         conducted.saved?;
         serde_json::from_str(&conducted.json).map_err(|error| Failure::new(error.to_string()))
     };

@@ -121,11 +121,13 @@ fn a_killed_study_goes_on() {
     let (said, success) = study(undisturbed.path(), &[]);
     assert!(success, "{said}");
     let killed = folder(&text);
-    for milliseconds in [5, 20, 40, 60, 80, 100, 120, 150, 180, 220] {
+    // A hundred kills; most come while networks are trained, with a checkpoint at every step.
+    for kill in 0..100 {
+        let milliseconds = 5 + 37 * kill % 61;
         let program = assert_cmd::cargo::cargo_bin!("bilo");
         let mut child = std::process::Command::new(program)
             .current_dir(killed.path())
-            .args(["study", "toy.toml"])
+            .args(["study", "toy.toml", "--checkpoint-every", "0"])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()

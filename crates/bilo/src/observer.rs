@@ -62,8 +62,8 @@ pub enum Event<'a> {
     End(Phase),
 }
 
-/// What the observer wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the observer wants; of several, the greatest holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
     /// Go on.
     Continue,

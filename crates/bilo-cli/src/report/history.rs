@@ -33,7 +33,10 @@ impl<'a> History<'a> {
         let path = self.folder.open()?.join(HISTORY);
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(File::create(&path).map_err(Failure::file("create", &path))?),
+            // It is there, empty or as long as it was when it is gone on with.
+            none => {
+                none.insert(File::options().append(true).open(&path).map_err(Failure::file("create", &path))?)
+            }
         };
         file.write_all(lines.as_bytes()).map_err(Failure::file("write", &path))
     }
@@ -41,7 +44,7 @@ impl<'a> History<'a> {
     fn step(&mut self, record: &Record<'_>) {
         let row = Row::of(record);
         // The header needs a record, so the first one is written whether it is kept or not.
-        let first = self.file.is_none();
+        let first = self.file.is_none() && self.folder.goes_on().is_none();
         if first || record.keep {
             let header = if first { header(record) } else { String::new() };
             self.failure = self.write(&(header + &row.line())).err();
