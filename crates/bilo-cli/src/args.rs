@@ -9,6 +9,7 @@ use bilo::problem::Overrides;
 use bilo::{Hardware, Job, Method};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -26,6 +27,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Infer the unknowns of a problem
+    #[command(override_usage = "bilo run [OPTIONS] <FILE>\n       bilo run [OPTIONS] --resume <DIR>")]
     Run(RunArgs),
     /// Show a problem as understood, without running it
     Check(ProblemArgs),
@@ -35,10 +37,25 @@ enum Command {
     Study(StudyArgs),
     /// Run a problem by BiLO, a physics-informed network and the classical solver, in equal time
     Compare(CompareArgs),
+    /// Watch a run or a study in a terminal, from another one
+    Watch {
+        /// The folder of the run or of the study
+        folder: PathBuf,
+    },
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
     New(NewArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// The folder to write them into
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -174,6 +191,9 @@ pub(crate) enum Task {
     Compare(CompareTask),
     List,
     New(NewTask),
+    Watch(PathBuf),
+    Completions(Shell),
+    Man(PathBuf),
 }
 
 pub(crate) struct RunTask {
@@ -247,6 +267,9 @@ impl Args {
             Command::Compare(args) => args.resolve().map(Task::Compare),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
+            Command::Watch { folder } => Ok(Task::Watch(folder)),
+            Command::Completions { shell } => Ok(Task::Completions(shell)),
+            Command::Man { folder } => Ok(Task::Man(folder)),
         }
     }
 }

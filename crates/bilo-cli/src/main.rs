@@ -12,6 +12,7 @@ mod compare;
 mod failure;
 mod folder;
 mod interrupt;
+mod manual;
 mod new;
 mod output;
 mod problems;
@@ -24,6 +25,7 @@ mod settings;
 mod solve;
 mod statement;
 mod study;
+mod watch;
 
 use args::{Args, Task};
 use clap::Parser;
@@ -49,5 +51,8 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Compare(task) => compare::compare(&task),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
+        Task::Watch(folder) => watch::watch(&folder),
+        Task::Completions(shell) => manual::completions(shell),
+        Task::Man(folder) => manual::man(&folder),
     }
 }

@@ -180,3 +180,18 @@ fn wrong_usage_ends_with_code_2() {
     let said = place.bilo("run fisher-kpp --method magic").fails(2);
     assert!(said.stderr.contains("bilo"), "{}", said.stderr);
 }
+
+/// Both know every command and option, being made from them.
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let said = place.bilo(&format!("completions {shell}")).succeeds();
+        assert!(said.stdout.contains("checkpoint-every") && said.stdout.contains("compare"), "{shell}");
+    }
+    place.bilo("completions tcsh").fails(2);
+    place.bilo("man pages").succeeds();
+    let page = place.read("pages/bilo-run.1");
+    assert!(page.starts_with(".ie") && page.contains("resume"), "{page}");
+    assert!(place.read("pages/bilo.1").contains("bilo\\-study"));
+}
