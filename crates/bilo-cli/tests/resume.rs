@@ -211,3 +211,21 @@ fn what_cannot_go_on_says_why() {
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert_eq!(ended(child), (true, String::new()));
 }
+
+/// A checkpoint that cannot be written is told of, and the run comes to its end all the same.
+#[test]
+fn a_checkpoint_that_cannot_be_written_ends_no_run() {
+    let place = Place::with_decay();
+    let child = bilo(&place, &format!("{RUN} {LONG}"));
+    until(|| place.join(FOLDER).join("problem.toml").exists());
+    // Something else has the name; a full disk is no different.
+    fs::create_dir(place.join(FOLDER).join("checkpoint.part")).unwrap();
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let (success, told) = ended(child);
+    assert!(
+        success && told.starts_with(&format!("error: cannot write `{FOLDER}/checkpoint.part`")),
+        "{told}"
+    );
+    let outcome: Value = serde_json::from_str(&place.read(&format!("{FOLDER}/outcome.json"))).unwrap();
+    assert_eq!(outcome["stop"], "interrupted");
+}

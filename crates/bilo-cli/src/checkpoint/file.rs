@@ -169,6 +169,33 @@ mod tests {
         }
     }
 
+    /// The same for many random edits: a few thousand, or as many as `BILO_FUZZ_CASES` says.
+    #[test]
+    fn no_edits_make_it_panic() {
+        let good = encode(&kept(), &owner()).unwrap();
+        let cases =
+            std::env::var("BILO_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+        let mut state = 1_u64;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % limit
+        };
+        for _ in 0..cases {
+            let mut bytes = good.clone();
+            for _ in 0..=below(5) {
+                let place = below(bytes.len());
+                match below(4) {
+                    0 => bytes[place] = below(256) as u8,
+                    1 => bytes.truncate(place + 1),
+                    2 => drop(bytes.splice(place..place, [b"99999999999"[below(11)]].repeat(below(20)))),
+                    _ => drop(bytes.drain(place / 2..place)),
+                }
+                bytes.push(0);
+            }
+            let _ = decode(&bytes, &owner());
+        }
+    }
+
     #[test]
     fn foreign_and_newer_ones_are_told_apart() {
         let bytes = encode(&kept(), &owner()).unwrap();
