@@ -68,6 +68,9 @@ struct ProblemArgs {
     /// Replace a setting of the file, e.g. --set train.rate=0.01 (may be given several times)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Let the problem name files outside its own folder
+    #[arg(long)]
+    allow_outside: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -141,6 +144,9 @@ struct SolveArgs {
 struct StudyArgs {
     /// A study file: which problems, methods, recipes, settings and seeds
     file: PathBuf,
+    /// Let problems name files outside their own folders
+    #[arg(long)]
+    allow_outside: bool,
     /// Where the results go [default: runs/NAME]; runs that are there are not repeated
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -223,6 +229,8 @@ pub(crate) struct SolveTask {
 
 pub(crate) struct StudyTask {
     pub(crate) file: PathBuf,
+    /// Whether problems may name files outside their own folders.
+    pub(crate) outside: bool,
     /// None for the default folder, which needs the name that the study gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) jobs: Option<usize>,
@@ -277,7 +285,7 @@ impl Args {
 impl ProblemArgs {
     fn resolve(self) -> Result<(Statement, Overrides), Failure> {
         let overrides = Overrides { recipe: self.recipe, set: self.set };
-        Ok((Statement::find(&self.file)?, overrides))
+        Ok((Statement::find(&self.file, self.allow_outside)?, overrides))
     }
 }
 
@@ -289,7 +297,7 @@ impl RunArgs {
                 let resume = Resume::of(&path)?;
                 (job.seed, job.method) = (resume.seed, resume.method);
                 let out = resume.folder.clone();
-                (Statement::find(&out.join(PROBLEM))?, Overrides::default(), Some(resume), Some(out))
+                (Statement::find(&out.join(PROBLEM), false)?, Overrides::default(), Some(resume), Some(out))
             }
             (Some(problem), None) => {
                 let (statement, overrides) = problem.resolve()?;
@@ -342,6 +350,7 @@ impl StudyArgs {
     fn resolve(self) -> StudyTask {
         StudyTask {
             file: self.file,
+            outside: self.allow_outside,
             out: self.out,
             jobs: self.jobs.map(NonZeroUsize::get),
             threads: self.threads.get(),

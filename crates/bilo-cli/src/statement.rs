@@ -6,6 +6,9 @@ use bilo::problem::{Folder, Overrides, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Most bytes of a problem file, which people write.
+const MOST_BYTES: u64 = 1 << 24;
+
 /// The text of a problem file. It is read once, so that what is kept with the results is what ran.
 pub(crate) struct Statement {
     /// Its name in errors.
@@ -16,15 +19,15 @@ pub(crate) struct Statement {
 
 /// Where its data files are.
 enum Files {
-    /// Relative to this.
-    Disk(PathBuf),
+    /// Relative to this, and inside it unless they may lie elsewhere.
+    Disk { folder: PathBuf, outside: bool },
     /// They come with the program too.
     Shipped(&'static Shipped),
 }
 
 impl Statement {
-    /// Reads a file, or else the shipped problem of that name.
-    pub(crate) fn find(file: &Path) -> Result<Self, Failure> {
+    /// Reads a file, or else the shipped problem of that name; whether its data may lie outside its folder.
+    pub(crate) fn find(file: &Path, outside: bool) -> Result<Self, Failure> {
         let shipped = file.to_str().and_then(problems::find);
         match shipped {
             Some(shipped) if !file.is_file() => Ok(Statement {
@@ -32,11 +35,14 @@ impl Statement {
                 text: shipped.text.to_string(),
                 files: Files::Shipped(shipped),
             }),
-            _ => Self::read(file),
+            _ => Self::read(file, outside),
         }
     }
 
-    fn read(file: &Path) -> Result<Self, Failure> {
+    fn read(file: &Path, outside: bool) -> Result<Self, Failure> {
+        if fs::metadata(file).is_ok_and(|about| about.len() > MOST_BYTES) {
+            return Err(Failure::new(format!("`{}` is too large for a problem file", file.display())));
+        }
         let bytes = fs::read(file).map_err(|error| {
             let failure = Failure::file("read", file)(error);
             match file.to_str() {
@@ -47,14 +53,16 @@ impl Statement {
         let text = String::from_utf8(bytes).map_err(|_| {
             Failure::new(format!("`{}` is not a problem file: it is not UTF-8 text", file.display()))
         })?;
-        let files = Files::Disk(file.parent().unwrap_or(Path::new("")).to_path_buf());
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        let files = Files::Disk { folder, outside };
         Ok(Statement { name: file.display().to_string(), text, files })
     }
 
     /// Where its data files are.
     pub(crate) fn folder(&self) -> Folder<'_> {
         match &self.files {
-            Files::Disk(path) => Folder::Disk(path),
+            Files::Disk { folder, outside: true } => Folder::Disk(folder),
+            Files::Disk { folder, outside: false } => Folder::Within(folder),
             Files::Shipped(shipped) => shipped.folder(),
         }
     }

@@ -34,7 +34,7 @@ const ON_A_GPU: usize = 4;
 const STYLE: &str = "{bar:24} {pos}/{len} runs {eta} left  {wide_msg}";
 
 pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
-    let plan = Plan::read(&task.file)?;
+    let plan = Plan::read(&task.file, task.outside)?;
     let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(&plan.name));
     // What is wrong with a case is said before hours of runs.
     for case in &plan.cases {

@@ -195,3 +195,17 @@ fn completions_and_manual_pages_are_made() {
     assert!(page.starts_with(".ie") && page.contains("resume"), "{page}");
     assert!(place.read("pages/bilo.1").contains("bilo\\-study"));
 }
+
+/// A problem that comes from anywhere reads nothing but what came with it.
+#[test]
+fn files_outside_the_folder_are_read_only_if_that_is_allowed() {
+    let place = Place::with_decay();
+    std::fs::create_dir(place.join("inner")).unwrap();
+    place.write("inner/decay.toml", &place.read("decay.toml").replace("amount.csv", "../amount.csv"));
+    let said = place.bilo("check inner/decay.toml").fails(1).stderr;
+    assert!(
+        said.contains("it lies outside the folder of the problem") && said.contains("--allow-outside"),
+        "{said}"
+    );
+    place.bilo("check inner/decay.toml --allow-outside").succeeds();
+}

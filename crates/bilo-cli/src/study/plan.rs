@@ -54,7 +54,7 @@ struct Reader {
 
 impl Plan {
     /// Reads a study file; files of problems are found relative to it.
-    pub(crate) fn read(file: &Path) -> Result<Plan, Failure> {
+    pub(crate) fn read(file: &Path, outside: bool) -> Result<Plan, Failure> {
         let text = fs::read_to_string(file).map_err(Failure::file("read", file))?;
         let source = Source::new(file.display().to_string(), &text);
         let document = Document::parse(text).map_err(|error| {
@@ -64,7 +64,7 @@ impl Plan {
         let reader = Reader { source, document };
         reader.refuse_unknown_keys()?;
         let name = reader.name(file)?;
-        let (problems, ways) = (reader.problems(file)?, reader.ways()?);
+        let (problems, ways) = (reader.problems(file, outside)?, reader.ways()?);
         let recipes = reader.texts("recipe")?;
         let (fixed, axes) = (reader.fixed(reader.get("set"))?, reader.axes(reader.get("vary"))?);
         let seeds = reader.seeds()?;
@@ -179,7 +179,7 @@ impl Reader {
         }
     }
 
-    fn problems(&self, file: &Path) -> Result<Vec<(String, Arc<Statement>)>, Failure> {
+    fn problems(&self, file: &Path, outside: bool) -> Result<Vec<(String, Arc<Statement>)>, Failure> {
         let names = self.texts("problem")?;
         if names.is_empty() {
             let help = "write `problem = \"fisher-kpp\"` (see `bilo list`), or name a file";
@@ -187,8 +187,7 @@ impl Reader {
         }
         let beside = |name: &String| {
             let path = file.parent().unwrap_or(Path::new("")).join(name);
-            let found =
-                if path.is_file() { Statement::find(&path) } else { Statement::find(Path::new(name)) };
+            let found = Statement::find(if path.is_file() { &path } else { Path::new(name) }, outside);
             Ok((name.clone(), Arc::new(found?)))
         };
         names.iter().map(beside).collect()

@@ -9,6 +9,9 @@ use crate::npy::{Archive, Array};
 use bilo_jet::PointSource;
 use std::path::PathBuf;
 
+/// Most bytes of a file with data.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// Name of the column of observed values.
 const VALUE: &str = "value";
 /// Name of the column of their standard deviations.
@@ -164,7 +167,7 @@ impl DataFile<'_> {
         let path = self.path();
         let bytes = self
             .folder
-            .read(self.name)
+            .read_up_to(self.name, MOST_BYTES)
             .map_err(|e| self.error(format!("cannot read {}: {e}", path.display())))?;
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         match extension {
