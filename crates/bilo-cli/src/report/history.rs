@@ -11,6 +11,8 @@ use std::io::Write;
 pub(crate) struct History<'a> {
     folder: &'a mut RunFolder,
     file: Option<File>,
+    /// The header.
+    columns: Option<String>,
     /// The last record, if it is not in the file.
     unwritten: Option<Row>,
     failure: Option<Failure>,
@@ -18,7 +20,7 @@ pub(crate) struct History<'a> {
 
 impl<'a> History<'a> {
     pub(crate) fn new(folder: &'a mut RunFolder) -> Self {
-        History { folder, file: None, unwritten: None, failure: None }
+        History { folder, file: None, columns: None, unwritten: None, failure: None }
     }
 
     /// Says whether all could be written. Without a single step the file is empty.
@@ -26,6 +28,14 @@ impl<'a> History<'a> {
         match self.failure {
             Some(failure) => Err(failure),
             None => self.write(""),
+        }
+    }
+
+    /// Forgets rows with other columns: those of an operator that would not do.
+    fn empty(&mut self) -> Result<(), Failure> {
+        match &self.file {
+            Some(file) => file.set_len(0).map_err(Failure::file("write", &self.folder.path().join(HISTORY))),
+            None => Ok(()),
         }
     }
 
@@ -43,11 +53,15 @@ impl<'a> History<'a> {
 
     fn step(&mut self, record: &Record<'_>) {
         let row = Row::of(record);
+        let columns = header(record);
+        // A run that goes on has its header, and its columns.
+        let goes_on = self.columns.is_none() && self.folder.goes_on().is_some();
+        let first = !goes_on && self.columns.as_ref() != Some(&columns);
         // The header needs a record, so the first one is written whether it is kept or not.
-        let first = self.file.is_none() && self.folder.goes_on().is_none();
         if first || record.keep {
-            let header = if first { header(record) } else { String::new() };
-            self.failure = self.write(&(header + &row.line())).err();
+            let lines = if first { columns.clone() + &row.line() } else { row.line() };
+            self.failure = if first { self.empty() } else { Ok(()) }.and_then(|()| self.write(&lines)).err();
+            self.columns = Some(columns);
             self.unwritten = None;
         } else {
             self.unwritten = Some(row);
@@ -154,6 +168,24 @@ mod tests {
         expected += &format!("train,2,{rest}\n");
         assert_eq!(read(), expected);
         history.finish().unwrap();
+    }
+
+    #[test]
+    fn other_columns_begin_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out");
+        let mut folder = RunFolder::new(path.clone(), Rerun::default()).unwrap();
+        let mut history = History::new(&mut folder);
+        let (losses, unknown) = (["residual".into(), "data".into()], ["D".into()]);
+        let record = record(&losses, &unknown);
+        history.event(&Event::Step(record));
+        history.event(&Event::Step(Record { step: 2, ..record }));
+        let more = ["residual".into(), "data".into(), "fit".into()];
+        let other = Record { loss_names: &more, losses: &[0.1, 0.2, 0.3], ..record };
+        history.event(&Event::Step(other));
+        history.finish().unwrap();
+        let text = fs::read_to_string(path.join(HISTORY)).unwrap();
+        assert_eq!(text, "phase,step,seconds,residual,data,fit,D\npretrain,1,0.5,0.1,0.2,0.3,1e-9\n");
     }
 
     #[test]

@@ -37,8 +37,7 @@ impl Progress {
         let rows: Vec<Vec<&str>> = rows.filter(|row| row.len() == header.len()).collect();
         let number = |cell: &&str| cell.parse().unwrap_or(f64::NAN);
         let column = |index: usize| rows.iter().map(|row| number(&row[index])).collect::<Vec<f64>>();
-        // Losses have a point in their names, unknowns cannot have one.
-        let columns = (3..header.len()).map(|c| (header[c].to_owned(), header[c].contains('.'), column(c)));
+        let columns = (3..header.len()).map(|c| (header[c].to_owned(), is_loss(header[c]), column(c)));
         Progress {
             at: rows.last().map(|row| (row[0].to_owned(), row[1].to_owned())),
             seconds: rows.last().map_or(0.0, |row| number(&row[2])),
@@ -52,6 +51,11 @@ impl Progress {
             None => "no step yet".to_owned(),
         }
     }
+}
+
+/// Losses have a point in their names, which unknowns cannot have; or are all residuals together, or a lesson.
+fn is_loss(name: &str) -> bool {
+    name.contains('.') || ["residual", "residual-gradient", "learning"].contains(&name)
 }
 
 /// A run.
