@@ -4,23 +4,13 @@
 use crate::failure::Failure;
 use crate::rerun::{self, Rerun};
 use bilo::{Job, Method};
+pub(crate) use bilo_report::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, TABLE, picture_file};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-pub(crate) const PROBLEM: &str = "problem.toml";
-pub(crate) const HISTORY: &str = "history.csv";
-pub(crate) const FIELDS: &str = "fields.npz";
-pub(crate) const OUTCOME: &str = "outcome.json";
 /// An outcome that is being written.
 pub(crate) const UNFINISHED: &str = "outcome.part";
-/// The fields of `bilo solve` for people and spreadsheets.
-pub(crate) const TABLE: &str = "fields.csv";
-
-/// The file of a picture.
-pub(crate) fn picture_file(name: &str) -> String {
-    format!("{name}.svg")
-}
 
 /// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
 /// of a problem is fit for a folder's.

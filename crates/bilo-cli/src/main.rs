@@ -2,7 +2,7 @@
 //!
 //! What was typed ([`args`]) becomes a resolved task, and one match runs it. This crate is the only
 //! place that prints; everything it prints or writes is made from the library's
-//! [`Outcome`](bilo::outcome::Outcome) in [`report`].
+//! [`Outcome`](bilo::outcome::Outcome) in [`bilo_report`].
 
 mod args;
 mod assignments;

@@ -6,12 +6,13 @@ use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, picture_file};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::report::{History, drawing, json, memory, npz, table};
+use crate::report::{History, memory};
 use crate::rerun::Rerun;
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::Problem;
+use bilo_report::{drawing, json, npz, table};
 use std::fs;
 use std::path::Path;
 

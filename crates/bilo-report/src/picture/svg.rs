@@ -180,7 +180,7 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::picture::colour::INK;
+    use crate::picture::colour::INK;
 
     /// The examples of RFC 4648, section 10.
     #[test]

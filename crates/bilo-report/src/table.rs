@@ -1,7 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
-use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
+use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
@@ -18,7 +18,7 @@ const HEADING: [&str; COLUMNS] =
 const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
-pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
+pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
     let mut text = String::new();
     if !outcome.unknowns.is_empty() {
         text += &unknowns(&outcome.unknowns);
@@ -255,7 +255,7 @@ fn stop(stop: &Stop, phase: Phase) -> String {
 }
 
 /// A phase of a run in words.
-pub(crate) fn in_words(phase: Phase) -> &'static str {
+pub fn in_words(phase: Phase) -> &'static str {
     match phase {
         Phase::Examples => "solving examples",
         Phase::Pretrain => "pre-training",
@@ -264,7 +264,7 @@ pub(crate) fn in_words(phase: Phase) -> &'static str {
 }
 
 /// The state that a diverged run reports.
-pub(crate) fn last_good(step: usize) -> String {
+pub fn last_good(step: usize) -> String {
     match step {
         0 => "the state before the first step".to_string(),
         step => format!("the state of step {step}, the last good one"),
@@ -297,7 +297,7 @@ fn iterations(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
 
     #[test]
     fn columns_are_aligned_and_units_and_files_are_shown() {
