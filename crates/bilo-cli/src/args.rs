@@ -32,6 +32,8 @@ enum Command {
     Study(StudyArgs),
     /// Run a problem by BiLO, a physics-informed network and the classical solver, in equal time
     Compare(CompareArgs),
+    /// Write report.html of a run's or a study's folder again, from its files
+    Report(ReportArgs),
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
@@ -145,6 +147,13 @@ struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ReportArgs {
+    /// The folder of a run or of a study
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
 struct NewArgs {
     /// Name of the new problem
     name: String,
@@ -163,6 +172,7 @@ pub(crate) enum Task {
     Solve(SolveTask),
     Study(StudyTask),
     Compare(CompareTask),
+    Report(PathBuf),
     List,
     New(NewTask),
 }
@@ -231,6 +241,7 @@ impl Args {
             Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::Compare(args) => args.resolve().map(Task::Compare),
+            Command::Report(args) => Ok(Task::Report(args.folder)),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
         }

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::rerun::{self, Rerun};
 use bilo::{Job, Method};
-pub(crate) use bilo_report::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, TABLE, picture_file};
+pub(crate) use bilo_report::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, TABLE, picture_file};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ fn is_former_run(folder: &Path) -> bool {
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let pictures = rerun::former_pictures(folder);
-    let files = [OUTCOME, UNFINISHED, FIELDS, PROBLEM].map(|name| folder.join(name));
+    let files = [OUTCOME, UNFINISHED, REPORT, FIELDS, PROBLEM].map(|name| folder.join(name));
     for path in files.iter().chain(&data).chain(&pictures) {
         match fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

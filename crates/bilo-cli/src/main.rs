@@ -45,6 +45,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
         Task::Compare(task) => compare::compare(&task),
+        Task::Report(folder) => report::again(&folder),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
     }

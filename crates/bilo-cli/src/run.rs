@@ -12,7 +12,7 @@ use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::Problem;
-use bilo_report::{drawing, json, npz, table};
+use bilo_report::{drawing, html, json, npz, table};
 use std::fs;
 use std::path::Path;
 
@@ -100,7 +100,9 @@ fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     // Last, and whole or not at all: who finds an outcome finds all of a run.
     let (part, whole) = (out.join(UNFINISHED), out.join(OUTCOME));
     fs::write(&part, json).map_err(Failure::file("write", &part))?;
-    fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
+    fs::rename(&part, &whole).map_err(Failure::file("write", &whole))?;
+    html::write(out)?;
+    Ok(())
 }
 
 const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \

@@ -10,6 +10,8 @@ pub const FIELDS: &str = "fields.npz";
 pub const OUTCOME: &str = "outcome.json";
 /// The page to read.
 pub const REPORT: &str = "report.html";
+/// The figures of a study.
+pub const STUDY: &str = "study.json";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub const TABLE: &str = "fields.csv";
 

@@ -7,6 +7,7 @@ pub mod csv;
 pub mod drawing;
 pub mod files;
 pub mod forward;
+pub mod html;
 pub mod json;
 pub mod npz;
 pub mod number;

@@ -14,3 +14,5 @@ pub mod paths;
 mod png;
 mod svg;
 mod ticks;
+
+pub(crate) use svg::base64;
