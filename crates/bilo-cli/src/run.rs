@@ -101,6 +101,7 @@ fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     let (part, whole) = (out.join(UNFINISHED), out.join(OUTCOME));
     fs::write(&part, json).map_err(Failure::file("write", &part))?;
     fs::rename(&part, &whole).map_err(Failure::file("write", &whole))?;
+    // Made from the files, as `bilo report` makes it.
     html::write(out)?;
     Ok(())
 }

@@ -28,7 +28,10 @@ class LinesFigure {
     const positive = (value) => !this.spec.log || value > 0;
     let [lo, hi] = extent([...heights, ...rules].filter(positive));
     let [left, right] = extent(all.flatMap((series) => series.x));
-    if (this.spec.log) return [[left, right], [lo / 1.5, hi * 1.5]];
+    if (this.spec.log) {
+      const room = Math.max(1.5, (hi / lo) ** 0.05);
+      return [[left, right], [lo / room, hi * room]];
+    }
     if (this.spec.bars) {
       const half = (right - left) / (all[0] ? 2 * (all[0].x.length - 1) : 1);
       return [[left - half, right + half], [0, 1.08 * hi || 1]];
@@ -90,10 +93,17 @@ class LinesFigure {
     const dashes = series.dashed ? { "stroke-dasharray": "6 4" } : {};
     if (!series.points) add(parent, "path", { d: path, fill: "none", stroke, "stroke-width": 1.8, "stroke-linejoin": "round", ...dashes });
     if (series.points || series.x.length <= 40) {
-      const r = series.points ? (series.x.length > 1 ? 2.2 : 5) : 2.4;
-      const opacity = series.x.length > 200 ? 0.5 : 1;
-      series.x.forEach((at, i) => drawn(i) && add(parent, "circle", { cx: x.at(at), cy: y.at(heights[i]), r, fill: stroke, "fill-opacity": opacity }));
+      const r = series.points ? (series.x.length > 1 ? 2.2 : series.dashed ? 8 : 5) : 2.4;
+      const inside = series.points ? this.inside(series) : { fill: stroke };
+      series.x.forEach((at, i) => drawn(i) && add(parent, "circle", { cx: x.at(at), cy: y.at(heights[i]), r, ...inside }));
     }
+  }
+
+  // Many points let each other be seen; a ring is a goal, which the way may have reached.
+  inside(series) {
+    const stroke = this.colour(series);
+    if (series.dashed) return { fill: "none", stroke, "stroke-width": 2 };
+    return { fill: stroke, "fill-opacity": series.x.length > 200 ? 0.5 : 1 };
   }
 
   drawBars(parent, series, x, y) {
@@ -109,7 +119,8 @@ class LinesFigure {
       const height = y.at(at);
       const colour = this.page.data.colours.lines[2 + i];
       add(parent, "path", { d: `M${area.left} ${height}h${area.width}`, stroke: colour, "stroke-width": 1.4, "stroke-dasharray": "6 4" });
-      addText(parent, area.left + area.width - 6, height - 5 + 20 * i, `${name} ${shown(at)}`, { "text-anchor": "end", fill: "var(--soft)", "font-size": 11 });
+      const label = height - 5 < area.top + 14 ? height + 14 : height - 5;
+      addText(parent, area.left + area.width - 6, label, `${name} ${shown(at)}`, { "text-anchor": "end", fill: "var(--soft)", "font-size": 11 });
     });
   }
 
@@ -142,7 +153,7 @@ class LinesFigure {
       const y = 10 + 20 * row;
       const group = add(svg, "g", { class: this.hidden.has(series.name) ? "entry hidden" : "entry" });
       const stroke = this.colour(series);
-      if (series.points) add(group, "circle", { cx: left + 11, cy: y, r: 4, fill: stroke });
+      if (series.points) add(group, "circle", { cx: left + 11, cy: y, r: 4, ...this.inside(series) });
       else add(group, "path", { d: `M${left} ${y}h22`, stroke, "stroke-width": 2, ...(series.dashed ? { "stroke-dasharray": "6 4" } : {}) });
       addText(group, left + 28, y + 4, series.name);
       group.addEventListener("click", () => {

@@ -14,7 +14,7 @@ class MapsFigure {
     const { panels } = this.spec;
     const abreast = Math.min(panels.length, width > 820 ? 3 : width > 520 ? 2 : 1);
     const across = width / Math.max(abreast, 2);
-    const side = Math.min(across, 420) - 150;
+    const side = Math.min(across, 460) - 130;
     const [xs, ys] = this.ends();
     // Lengths are equal along both axes unless one is time, or the picture would be a strip.
     const ratio = (ys[1] - ys[0]) / (xs[1] - xs[0]);
@@ -24,7 +24,7 @@ class MapsFigure {
     svg.setAttribute("viewBox", `0 0 ${width} ${down * Math.ceil(panels.length / abreast)}`);
     svg.setAttribute("font-family", FONT);
     this.parts = panels.map((panel, i) => {
-      const area = { left: (i % abreast) * across + 66, top: Math.floor(i / abreast) * down + 28, width: side, height: tall };
+      const area = { left: (i % abreast) * across + 52, top: Math.floor(i / abreast) * down + 28, width: side, height: tall };
       return this.drawPanel(svg, panel, area);
     });
     return svg;
@@ -36,7 +36,7 @@ class MapsFigure {
     const y = new Scale(ys, [area.top + area.height, area.top]);
     const clip = addClip(svg, area);
     this.drawImage(clip, panel, x, y);
-    addAxes(svg, area, x, y, [this.spec.x.name, this.spec.y.name], false);
+    addAxes(svg, area, x, y, [this.spec.x.name, this.spec.y.name], false, 40);
     addText(svg, area.left, area.top - 10, panel.title, { "font-size": 12.5 });
     this.drawBar(svg, panel, area);
     const part = { area, x, y, panel, cross: add(svg, "g", { class: "cross" }) };

@@ -46,10 +46,12 @@ class Scale {
 }
 
 // A rectangle with axes, ticks and names.
-function addAxes(svg, area, x, y, names, grid) {
+function addAxes(svg, area, x, y, names, grid, aside = 54) {
   const { left, top, width, height } = area;
   const bottom = top + height;
-  for (const tick of x.ticks(80)) {
+  // There is no half of a step.
+  const fits = (tick) => names[0] !== "step" || Number.isInteger(tick);
+  for (const tick of x.ticks(80).filter(fits)) {
     const at = x.at(tick);
     if (grid) add(svg, "path", { d: `M${at} ${top}V${bottom}`, stroke: "var(--grid)" });
     add(svg, "path", { d: `M${at} ${bottom}v4`, stroke: "var(--soft)" });
@@ -63,7 +65,7 @@ function addAxes(svg, area, x, y, names, grid) {
   }
   add(svg, "rect", { x: left, y: top, width, height, fill: "none", stroke: "var(--soft)", "stroke-width": 0.8 });
   addText(svg, left + width / 2, bottom + 34, names[0], { "text-anchor": "middle" });
-  const [cx, cy] = [left - 54, top + height / 2];
+  const [cx, cy] = [left - aside, top + height / 2];
   addText(svg, cx, cy, names[1], { "text-anchor": "middle", transform: `rotate(-90 ${cx} ${cy})` });
 }
 

@@ -49,6 +49,14 @@ impl Block {
         if lo <= hi { (lo, hi) } else { (0.0, 0.0) }
     }
 
+    /// A size that 99 of 100 values do not exceed: single points, corners above all, would hide all others.
+    pub(super) fn usual_size(&self) -> f64 {
+        let mut sizes: Vec<f64> =
+            self.values.iter().map(|value| value.abs()).filter(|size| size.is_finite()).collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes.get((0.99 * sizes.len() as f64) as usize).or(sizes.last()).copied().unwrap_or(0.0)
+    }
+
     /// For the page: shape, range, and shares of the range in 16 bits.
     pub(super) fn packed(&self) -> Value {
         let (lo, hi) = self.range();
@@ -128,6 +136,7 @@ mod tests {
         assert_eq!(block.values[2 * 2 + 1], 10.0);
         assert_eq!(block.resolution(), "2 × 3 × 2");
         assert!(Block::new(&array, &axes[..2], None).is_none());
+        assert_eq!(block.usual_size(), 11.0);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(super) struct Panel {
 pub(super) enum Scale {
     /// Between two ends.
     Values(f64, f64),
-    /// Around zero.
+    /// Around zero, as far as 99 of 100 values.
     Differences,
 }
 
@@ -115,9 +115,8 @@ impl Figures {
         let (lo, hi) = match panel.scale {
             Scale::Values(lo, hi) => (lo, hi),
             Scale::Differences => {
-                let (lo, hi) = panel.block.range();
-                let most = lo.abs().max(hi.abs());
-                (-most, most)
+                let size = panel.block.usual_size();
+                (-size, size)
             }
         };
         let colours = if panel.scale == Scale::Differences { "differences" } else { "values" };

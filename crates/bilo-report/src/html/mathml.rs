@@ -46,7 +46,12 @@ struct Piece {
     last: Edge,
     /// Name and arguments of a function, for `sin^2(x)`.
     call: Option<(String, String)>,
+    /// Begins with a minus that may stay outside of a product.
+    negated: bool,
 }
+
+/// Characters of a formula that is set smaller, to have room in a line.
+const LONG: usize = 150;
 
 /// A formula in MathML; the text itself if it is none.
 pub(super) fn formula(text: &str, names: &Names) -> String {
@@ -59,8 +64,19 @@ pub(super) fn formula(text: &str, names: &Names) -> String {
 /// `left = right`, in which either side may be no formula.
 pub(super) fn equation(left: &str, right: &str, names: &Names) -> String {
     match (markup(left, names), markup(right, names)) {
-        (Some(a), Some(b)) => format!("<math display=\"block\">{a}<mo>=</mo>{b}</math>"),
+        (Some(a), Some(b)) => {
+            let class = if left.len() + right.len() > LONG { " class=\"long\"" } else { "" };
+            format!("<math display=\"block\"{class}>{a}<mo>=</mo>{b}</math>")
+        }
         _ => format!("<code>{} = {}</code>", escaped(left), escaped(right)),
+    }
+}
+
+/// A formula within a line of text.
+pub(super) fn inline_formula(text: &str, names: &Names) -> String {
+    match markup(text, names) {
+        Some(markup) => format!("<math>{markup}</math>"),
+        None => escaped(text),
     }
 }
 
@@ -87,7 +103,8 @@ fn piece(ast: &Ast, number: usize, made: &mut [Option<Piece>], names: &Names) ->
         AstKind::Number(value) => Piece { first: Edge::Number, ..Piece::letter(self::number(*value)) },
         AstKind::Name(name) => name_or_derivative(name, names),
         AstKind::Negate(a) => {
-            Piece::new(format!("<mo>−</mo>{}", take(*a).within(Level::Product)), Level::Sum)
+            let text = format!("<mo>−</mo>{}", take(*a).within(Level::Product));
+            Piece { negated: true, ..Piece::new(text, Level::Sum) }
         }
         AstKind::Not(a) => {
             let a = take(*a).within(Level::Compare);
@@ -105,7 +122,7 @@ fn piece(ast: &Ast, number: usize, made: &mut [Option<Piece>], names: &Names) ->
 
 impl Piece {
     fn new(text: String, level: Level) -> Piece {
-        Piece { text, level, first: Edge::Letter, last: Edge::Letter, call: None }
+        Piece { text, level, first: Edge::Letter, last: Edge::Letter, call: None, negated: false }
     }
 
     fn letter(text: String) -> Piece {
@@ -161,9 +178,10 @@ fn product(a: Piece, b: Piece) -> Piece {
         (_, Edge::Function) => "<mspace width=\"0.17em\"/>",
         _ => "<mo>&#x2062;</mo>",
     };
-    let (first, last) = (edge(&a, a.first), edge(&b, b.last));
-    let text = format!("{}{sign}{}", a.within(Level::Product), b.within(Level::Product));
-    Piece { text, level: Level::Product, first, last, call: None }
+    let (first, last, negated) = (edge(&a, a.first), edge(&b, b.last), a.negated);
+    // (-a) b is -a b, which is a sum to what is around it.
+    let (a, level) = if negated { (a.text, Level::Sum) } else { (a.within(Level::Product), Level::Product) };
+    Piece { first, last, negated, ..Piece::new(format!("{a}{sign}{}", b.within(Level::Product)), level) }
 }
 
 fn power(a: Piece, b: Piece) -> Piece {
@@ -175,9 +193,9 @@ fn power(a: Piece, b: Piece) -> Piece {
             ..Piece::new(format!("<msup>{name}{exponent}</msup>{arguments}"), Level::Power)
         },
         None => {
-            let (first, last) = (a.first, Edge::Letter);
+            let first = a.first;
             let text = format!("<msup>{}{exponent}</msup>", row(a.within(Level::Atom)));
-            Piece { text, level: Level::Power, first, last, call: None }
+            Piece { first, ..Piece::new(text, Level::Power) }
         }
     }
 }
@@ -384,6 +402,7 @@ mod tests {
     fn products_show_a_point_only_where_it_is_needed() {
         check("0.01*D*u", "<mn>0.01</mn><mo>&#x2062;</mo><mi>D</mi><mo>&#x2062;</mo><mi>u</mi>");
         check("D*2", "<mi>D</mi><mo>⋅</mo><mn>2</mn>");
+        check("-2*D", "<mo>−</mo><mn>2</mn><mo>&#x2062;</mo><mi>D</mi>");
         check("even*D", "<mi>even</mi><mo>⋅</mo><mi>D</mi>");
         check(
             "D*(1-u)",

@@ -100,7 +100,7 @@ fn way(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
     let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
     series.extend(point("guess", super::GUESS, "guess"));
     series.extend(point("estimate", ESTIMATE, "estimate"));
-    series.extend(point("truth", TRUTH, "truth"));
+    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
     let lines = Lines {
         title: format!("{second} against {first}"),
         names: [first.clone(), second.clone()],

@@ -42,7 +42,16 @@ fn states(source: &Source) -> String {
     });
     let header = ["state", "relative L² difference", "at the end of time"];
     let legend = format!("Between the {} and the classical solution at the estimate.", solver(source));
-    titled("Agreement with the classical solver", &header, rows.collect(), &legend)
+    let (header, rows) = without_empty(&header, rows.collect());
+    titled("Agreement with the classical solver", &header, rows, &legend)
+}
+
+/// Last columns without a single number have nothing to say.
+fn without_empty<'a>(header: &[&'a str], mut rows: Vec<Vec<String>>) -> (Vec<&'a str>, Vec<Vec<String>>) {
+    let empty = |column: &usize| rows.iter().all(|row| row[*column] == NONE);
+    let kept = header.len() - (0..header.len()).rev().take_while(empty).count();
+    rows.iter_mut().for_each(|row| row.truncate(kept));
+    (header[..kept].to_vec(), rows)
 }
 
 fn misfits(source: &Source) -> String {
@@ -53,12 +62,7 @@ fn misfits(source: &Source) -> String {
     });
     let name = format!("by the {}", solver(source));
     let header = ["observation", &name, "by the classical solution", "overlap (Dice)", "overlap, classical"];
-    let mut rows: Vec<Vec<String>> = rows.collect();
-    let mut header = header.to_vec();
-    if rows.iter().all(|row| row[3] == NONE && row[4] == NONE) {
-        header.truncate(3);
-        rows.iter_mut().for_each(|row| row.truncate(3));
-    }
+    let (header, rows) = without_empty(&header, rows.collect());
     titled("Data loss at the estimate", &header, rows, "The same data, the same unknowns, two solvers.")
 }
 

@@ -81,7 +81,11 @@ impl Pair {
         let mut panels: Vec<Panel> = self.both().map(panel).collect();
         let title = format!("{name}, {} − classical", self.solver);
         panels.extend(self.difference().map(|block| Panel { title, block, scale: Scale::Differences }));
-        let shared = if panels.len() > 1 { "; both solutions in the same colours" } else { "" };
+        let shared = if panels.len() > 1 {
+            "; both solutions in the same colours, those of the difference end where 99 of 100 values are"
+        } else {
+            ""
+        };
         let place = match any.axes.len() {
             3 => format!(" The slider moves {}.", escaped(&any.axes[0].name)),
             _ => String::new(),
@@ -138,7 +142,7 @@ impl Pair {
 /// The residuals of all equations.
 fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures) -> String {
     let Some((first, _)) = residuals.first() else { return String::new() };
-    let caption = format!("of the {solver}: what is left of each equation, zero for a solution.");
+    let mut caption = format!("of the {solver}: what is left of each equation, zero for a solution.");
     let heading = "<h3>Residuals</h3>\n";
     if first.axes.len() == 1 {
         let x = first.axes[0].clone();
@@ -151,6 +155,7 @@ fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures
             + &figures
                 .lines(Lines { title: "Residuals".into(), names, series, ..Lines::default() }, &caption);
     }
+    caption += " Colours end where 99 of 100 values are.";
     let panel = |(block, name): (Block, String)| Panel { title: name, block, scale: Scale::Differences };
     heading.to_owned() + &figures.maps("Residuals", residuals.into_iter().map(panel).collect(), &caption)
 }

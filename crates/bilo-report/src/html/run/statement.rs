@@ -1,7 +1,7 @@
 //! The problem in words and formulas.
 
 use crate::html::escape::escaped;
-use crate::html::mathml::{Names, equation, formula, inline_name};
+use crate::html::mathml::{Names, equation, formula, inline_formula, inline_name};
 use crate::html::source::{Source, string};
 use toml_edit::Item;
 
@@ -11,7 +11,7 @@ const REMARK: &str = "#:";
 pub(super) fn html(source: &Source) -> String {
     let names = names(source);
     let mut html = comment(&source.text);
-    html += &format!("<p>{}</p>\n", domain(source));
+    html += &format!("<p>{}</p>\n", domain(source, &names));
     html += &definitions("Equations", "equation", source, |name, item| {
         let residual = string(item, "residual")?;
         Some((escaped(name), equation(residual, "0", &names)))
@@ -60,8 +60,14 @@ fn definitions<'a>(
 }
 
 /// The coordinates and their ranges.
-fn domain(source: &Source) -> String {
-    let end = |end: &toml_edit::Value| escaped(end.as_str().unwrap_or(end.to_string().trim()));
+fn domain(source: &Source, names: &Names) -> String {
+    let number = |value: &toml_edit::Value| {
+        let value = value.as_float().or(value.as_integer().map(|value| value as f64));
+        value.map(crate::html::text::number)
+    };
+    let end = |end: &toml_edit::Value| {
+        number(end).unwrap_or_else(|| inline_formula(end.as_str().unwrap_or(""), names))
+    };
     let one = |(name, item): (&str, &Item)| {
         let range = item.as_array().or_else(|| item.as_table_like()?.get("range")?.as_array());
         let ends: Vec<String> = range.map_or_else(Vec::new, |range| range.iter().map(end).collect());
