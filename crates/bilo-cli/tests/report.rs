@@ -15,10 +15,8 @@ fn a_run_has_a_page_with_its_numbers_and_bilo_report_writes_the_same() {
     let place = Place::with_decay();
     place.bilo("run decay.toml --quiet --out out").succeeds();
     let page = place.read("out/report.html");
-    let outcome: serde_json::Value = serde_json::from_str(&place.read("out/outcome.json")).unwrap();
-    let estimate = outcome["unknowns"]["k"]["estimate"].as_f64().unwrap();
     let parts = [
-        format!("{estimate:.3}"),
+        estimate(&place, "out", "k"),
         "Rate of decay".into(),
         "<mfrac><mrow><mo>∂</mo><mi>u</mi></mrow><mrow><mo>∂</mo><mi>t</mi></mrow></mfrac>".into(),
         "fit against data".into(),
@@ -31,7 +29,10 @@ fn a_run_has_a_page_with_its_numbers_and_bilo_report_writes_the_same() {
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    place.bilo("report out").succeeds();
+    assert_eq!(
+        place.bilo("report out").succeeds().stdout,
+        format!("Wrote {}\n", Path::new("out/report.html").display())
+    );
     assert_eq!(place.read("out/report.html"), page);
     std::fs::remove_file(place.join("out/fields.npz")).unwrap();
     place.bilo("report out").succeeds();
@@ -62,15 +63,20 @@ fn a_study_has_a_page_that_leads_to_its_runs() {
     place.write("two.toml", study);
     place.bilo("study two.toml --quiet --out out").succeeds();
     let page = place.read("out/report.html");
-    assert!(
-        page.contains("<a href=\"seed=0/report.html\">") || page.contains("seed=0/report.html"),
-        "{page}"
-    );
+    assert!(page.contains("seed=0/report.html\">"), "{page}");
     assert!(page.contains("data:image/svg+xml;base64,"));
     let runs: Vec<_> =
         std::fs::read_dir(place.join("out")).unwrap().flatten().map(|entry| entry.path()).collect();
     let pages = runs.iter().filter(|run| run.join("report.html").is_file()).count();
     assert_eq!(pages, 2);
+}
+
+/// The estimate of an unknown as a page shows it.
+fn estimate(place: &Place, folder: &str, name: &str) -> String {
+    let outcome: serde_json::Value =
+        serde_json::from_str(&place.read(&format!("{folder}/outcome.json"))).unwrap();
+    let value = outcome["unknowns"][name]["estimate"].as_f64().unwrap();
+    format!("<td><b>{}</b></td>", bilo_report::number::significant(value))
 }
 
 /// What the browser shows after the scripts ran, and what they complained of; none without a browser.
@@ -106,7 +112,7 @@ fn a_browser_draws_it_without_complaint_and_a_time_changes_the_picture() {
     let (late, _) = shown(&page, "#t=0.8").unwrap();
     let profile = |dom: &str| -> String {
         let figures: Vec<&str> = dom.split("<figure").collect();
-        let moving = figures.iter().find(|figure| figure.contains("type=\"range\""));
+        let moving = figures.iter().skip(1).find(|figure| figure.contains("type=\"range\""));
         let moving = moving.unwrap_or_else(|| panic!("no slider: {dom}"));
         let end = moving.find("</svg>").unwrap();
         moving[moving.find("<svg").unwrap()..end].to_owned()
@@ -114,7 +120,5 @@ fn a_browser_draws_it_without_complaint_and_a_time_changes_the_picture() {
     assert!(early.contains("t = 0.2") && late.contains("t = 0.8"));
     assert_ne!(profile(&early), profile(&late));
     assert!(early.contains("data:image/png;base64,"), "maps are drawn");
-    assert!(
-        early.contains("<td><b>2</b></td>") || early.contains("<td><b>1.9") || early.contains("<td><b>2.0")
-    );
+    assert!(early.contains(&estimate(&place, "front", "D")));
 }

@@ -14,7 +14,7 @@ class MapsFigure {
     const { panels } = this.spec;
     const abreast = Math.min(panels.length, width > 820 ? 3 : width > 520 ? 2 : 1);
     const across = width / Math.max(abreast, 2);
-    const side = Math.min(across, 460) - 130;
+    const side = Math.min(across, 460) - 136;
     const [xs, ys] = this.ends();
     // Lengths are equal along both axes unless one is time, or the picture would be a strip.
     const ratio = (ys[1] - ys[0]) / (xs[1] - xs[0]);
@@ -104,7 +104,7 @@ class MapsFigure {
     const href = imageOf(1, 256, (_, row) => table.subarray(3 * (255 - row), 3 * (256 - row)));
     add(svg, "image", { href, x, y: top, width: 10, height, preserveAspectRatio: "none" });
     const scale = new Scale(panel.lo < panel.hi ? [panel.lo, panel.hi] : [panel.lo - 1, panel.lo + 1], [top + height, top]);
-    for (const tick of scale.ticks(44)) {
+    for (const tick of scale.ticks(34)) {
       add(svg, "path", { d: `M${x + 10} ${scale.at(tick)}h3`, stroke: "var(--soft)" });
       addText(svg, x + 16, scale.at(tick) + 4, shown(tick, 3), { fill: "var(--soft)", "font-size": 11 });
     }

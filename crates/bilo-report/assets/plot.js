@@ -51,7 +51,7 @@ function addAxes(svg, area, x, y, names, grid, aside = 54) {
   const bottom = top + height;
   // There is no half of a step.
   const fits = (tick) => names[0] !== "step" || Number.isInteger(tick);
-  for (const tick of x.ticks(80).filter(fits)) {
+  for (const tick of x.ticks(Math.min(80, width / 4)).filter(fits)) {
     const at = x.at(tick);
     if (grid) add(svg, "path", { d: `M${at} ${top}V${bottom}`, stroke: "var(--grid)" });
     add(svg, "path", { d: `M${at} ${bottom}v4`, stroke: "var(--soft)" });

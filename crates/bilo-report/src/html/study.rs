@@ -5,7 +5,7 @@ use super::escape::escaped;
 use super::figure::Figures;
 use super::page::{self, contents, drawing, section, table};
 use super::run;
-use super::text::{NONE, or_none, scientific};
+use super::text::{NONE, or_none, scientific, with_deviation};
 use crate::files::{OUTCOME, REPORT, STUDY};
 use serde_json::{Map, Value};
 use std::fs;
@@ -95,7 +95,7 @@ fn results(study: &Value) -> String {
     let figures = union(cases(study).map(|case| &case["figures"]));
     let row = |case: &Value| {
         let varied = keys.iter().map(|key| case["varied"][key].as_str().map_or(NONE.to_owned(), escaped));
-        let figures = figures.iter().map(|figure| with_deviation(&case["figures"][figure]));
+        let figures = figures.iter().map(|figure| mean_of(&case["figures"][figure]));
         varied.chain(figures).collect::<Vec<String>>()
     };
     let rows: Vec<Vec<String>> = cases(study).map(row).collect();
@@ -117,10 +117,8 @@ fn union<'a>(objects: impl Iterator<Item = &'a Value>) -> Vec<String> {
     keys
 }
 
-fn with_deviation(figure: &Value) -> String {
-    let Some(mean) = figure["mean"].as_f64() else { return NONE.to_owned() };
-    let deviation = figure["sd"].as_f64().filter(|sd| *sd > 0.0);
-    scientific(mean, 2) + &deviation.map_or_else(String::new, |sd| format!(" ± {}", scientific(sd, 1)))
+fn mean_of(figure: &Value) -> String {
+    or_none(figure["mean"].as_f64(), |mean| with_deviation(mean, figure["sd"].as_f64().unwrap_or(0.0)))
 }
 
 /// A run of the study: its folder's name and its outcome.

@@ -22,6 +22,24 @@ pub(super) fn scientific(value: f64, digits: usize) -> String {
     }
 }
 
+/// A mean and its standard deviation to the same place, with one power of ten for both.
+pub(super) fn with_deviation(mean: f64, deviation: f64) -> String {
+    if !(deviation > 0.0 && deviation.is_finite() && mean.is_finite()) {
+        return scientific(mean, 2);
+    }
+    let size = mean.abs().max(deviation);
+    let power = if (1e-2..1e3).contains(&size) { 0 } else { size.log10().floor() as i32 };
+    let unit = 10.0_f64.powi(power);
+    let (mean, deviation) = (mean / unit, deviation / unit);
+    // Two digits of the deviation, unless it is far too small to see.
+    let places = (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize;
+    let both = format!("{mean:.places$} ± {deviation:.places$}").replace('-', "−");
+    match power {
+        0 => both,
+        _ => format!("({both}){}", powers(&format!("e{power}"))),
+    }
+}
+
 /// A number that may be missing.
 pub(super) fn or_none(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), show)
@@ -58,6 +76,9 @@ mod tests {
         assert_eq!(scientific(0.0736, 2), "0.0736");
         assert_eq!(scientific(1.0, 2), "1.00");
         assert_eq!(scientific(0.0, 1), "0.0");
+        assert_eq!(with_deviation(0.0455, 3.4e-4), "0.04550 ± 0.00034");
+        assert_eq!(with_deviation(6.5e-6, 9.5e-8), "(6.500 ± 0.095)&thinsp;×&thinsp;10<sup>−6</sup>");
+        assert_eq!(with_deviation(1.25, 0.0), "1.25");
         assert_eq!(or_none(None, number), NONE);
         assert_eq!(count(1, "step") + &count(0, "step"), "1 stepno steps");
     }
