@@ -100,6 +100,7 @@ fn shown(page: &Path, fragment: &str) -> Option<(String, String)> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_browser_draws_it_without_complaint_and_a_time_changes_the_picture() {
     let place = Place::new();
     place.bilo(FRONT).succeeds();

@@ -88,7 +88,7 @@ impl Block {
     fn every_second(&self, axis: usize) -> Block {
         let length = self.axes[axis].nodes.len();
         let inner: usize = self.axes[axis + 1..].iter().map(|axis| axis.nodes.len()).product();
-        let kept = |place: &usize| (place / inner) % length % 2 == 0;
+        let kept = |place: &usize| ((place / inner) % length).is_multiple_of(2);
         let values = (0..self.values.len()).filter(kept).map(|place| self.values[place]).collect();
         let mut axes = self.axes.clone();
         axes[axis].nodes = axes[axis].nodes.iter().step_by(2).copied().collect();

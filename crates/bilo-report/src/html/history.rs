@@ -19,9 +19,9 @@ impl History {
     pub(super) fn parse(text: &str) -> History {
         let mut lines = text.lines();
         let names: Vec<&str> = lines.next().map_or_else(Vec::new, |line| line.split(',').collect());
-        let mut history = History::default();
         // Phase, step and seconds come first.
-        history.columns = names.iter().skip(3).map(|name| (name.to_string(), vec![])).collect();
+        let columns = names.iter().skip(3).map(|name| (name.to_string(), vec![])).collect();
+        let mut history = History { columns, ..History::default() };
         let rows: Vec<Vec<&str>> = lines
             .map(|line| line.split(',').collect())
             .filter(|row: &Vec<&str>| row.len() == names.len())
