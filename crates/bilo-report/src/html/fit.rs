@@ -77,7 +77,11 @@ impl Fit {
             ..Lines::default()
         };
         let shown = self.data.len().div_ceil(every);
-        let scatter = figures.lines(scatter, &format!("{shown} of {} values.", self.data.len()));
+        let caption = match self.data.len() {
+            all if all == shown => format!("{all} values."),
+            all => format!("{shown} of {all} values."),
+        };
+        let scatter = figures.lines(scatter, &caption);
         format!(
             "<h3>{}</h3>\n<div class=\"pair\">\n{scatter}{}</div>\n",
             escaped(name),

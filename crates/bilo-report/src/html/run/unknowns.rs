@@ -2,18 +2,20 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::html::block::Block;
+use crate::html::escape::escaped;
 use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
 use crate::html::mathml::inline_name;
 use crate::html::page::table;
 use crate::html::run::fields::axes_of;
-use crate::html::source::Source;
+use crate::html::source::{Source, string};
 use crate::html::text::{number, or_none, scientific};
 use serde_json::Value;
 
 pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
     let all = || source.outcome["unknowns"].as_object().into_iter().flatten();
     let of_kind = |kind: &'static str| all().filter(move |(_, unknown)| unknown["kind"] == kind);
-    let rows: Vec<Vec<String>> = of_kind("scalar").map(|(name, unknown)| scalar(name, unknown)).collect();
+    let rows: Vec<Vec<String>> =
+        of_kind("scalar").map(|(name, unknown)| scalar(source, name, unknown)).collect();
     let mut html = String::new();
     if !rows.is_empty() {
         let header = ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
@@ -37,10 +39,14 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
     html
 }
 
-fn scalar(name: &str, unknown: &Value) -> Vec<String> {
+/// An unknown number, with the unit that the problem file states.
+fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<String> {
+    let stated = source.entries("unknown").into_iter().find(|(other, _)| *other == name);
+    let unit = stated.and_then(|(_, item)| string(item, "unit"));
+    let unit = unit.map_or_else(String::new, |unit| format!(" <small>{}</small>", escaped(unit)));
     let value = |key: &str| unknown[key].as_f64();
     vec![
-        inline_name(name),
+        inline_name(name) + &unit,
         or_none(value("guess"), number),
         format!("<b>{}</b>", or_none(value("estimate"), number)),
         or_none(value("sd"), |sd| scientific(sd, 1)),
