@@ -1,6 +1,7 @@
 //! The skeleton of a page, and what is put into it.
 
 use super::escape::{escaped, script_json};
+use super::text::NONE;
 use crate::picture::base64;
 use serde_json::Value;
 
@@ -76,6 +77,17 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     )
 }
 
+/// Last columns without a single number have nothing to say.
+pub(super) fn without_empty<'a>(
+    header: &[&'a str],
+    mut rows: Vec<Vec<String>>,
+) -> (Vec<&'a str>, Vec<Vec<String>>) {
+    let empty = |column: &usize| rows.iter().all(|row| row[*column] == NONE);
+    let kept = header.len() - (0..header.len()).rev().take_while(empty).count();
+    rows.iter_mut().for_each(|row| row.truncate(kept));
+    (header[..kept].to_vec(), rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +100,13 @@ mod tests {
         assert!(page.contains("<p>{{data}}</p>"));
         assert!(page.contains("\"{{style}}\""));
         assert_eq!(page.matches("</script>").count(), 2, "one for the data and one for the code");
+    }
+
+    #[test]
+    fn columns_without_numbers_are_left_out_at_the_end_alone() {
+        let rows = vec![["a", NONE, "1", NONE].map(str::to_owned).to_vec()];
+        let (header, rows) = without_empty(&["w", "x", "y", "z"], rows);
+        assert_eq!((header.len(), rows[0].len()), (3, 3));
     }
 
     #[test]

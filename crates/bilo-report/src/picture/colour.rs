@@ -135,6 +135,21 @@ mod tests {
         }
     }
 
+    /// Both arms are equally dark at the same distance from the middle, and darker farther out.
+    #[test]
+    fn the_diverging_map_is_balanced() {
+        let [mut below, mut above] = [101.0; 2];
+        for i in 0..=20 {
+            let away = f64::from(i) / 40.0;
+            let [left, right] = [0.5 - away, 0.5 + away].map(|t| lightness(diverging(t)));
+            assert!((left - right).abs() < 6.0, "at {away}: {left}, {right}");
+            assert!(left < below && right < above, "at {away}");
+            (below, above) = (left, right);
+        }
+        let Colour([r, g, b]) = diverging(0.5);
+        assert!(r == g && g == b && r > 240, "the middle is nearly white");
+    }
+
     #[test]
     fn maps_stay_at_their_ends_and_colours_mix() {
         assert_eq!(viridis(-1.0), viridis(0.0));

@@ -3,7 +3,7 @@
 use super::solver;
 use crate::html::escape::escaped;
 use crate::html::mathml::inline_name;
-use crate::html::page::table;
+use crate::html::page::{table, without_empty};
 use crate::html::source::Source;
 use crate::html::text::{NONE, number, or_none, scientific};
 use crate::number::duration;
@@ -44,14 +44,6 @@ fn states(source: &Source) -> String {
     let legend = format!("Between the {} and the classical solution at the estimate.", solver(source));
     let (header, rows) = without_empty(&header, rows.collect());
     titled("Agreement with the classical solver", &header, rows, &legend)
-}
-
-/// Last columns without a single number have nothing to say.
-fn without_empty<'a>(header: &[&'a str], mut rows: Vec<Vec<String>>) -> (Vec<&'a str>, Vec<Vec<String>>) {
-    let empty = |column: &usize| rows.iter().all(|row| row[*column] == NONE);
-    let kept = header.len() - (0..header.len()).rev().take_while(empty).count();
-    rows.iter_mut().for_each(|row| row.truncate(kept));
-    (header[..kept].to_vec(), rows)
 }
 
 fn misfits(source: &Source) -> String {

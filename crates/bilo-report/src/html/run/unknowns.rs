@@ -5,7 +5,7 @@ use crate::html::block::Block;
 use crate::html::escape::escaped;
 use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
 use crate::html::mathml::inline_name;
-use crate::html::page::table;
+use crate::html::page::{table, without_empty};
 use crate::html::run::fields::axes_of;
 use crate::html::source::{Source, string};
 use crate::html::text::{number, or_none, scientific};
@@ -33,6 +33,7 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
             "that of the guess",
             "on the right side of the threshold",
         ];
+        let (header, rows) = without_empty(&header, rows);
         html += &table(&header, &rows);
     }
     of_kind("function").for_each(|(name, unknown)| html += &figure(source, name, unknown, figures));
