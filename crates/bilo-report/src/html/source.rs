@@ -27,11 +27,16 @@ impl Source {
     pub(super) fn read(folder: &Path) -> Result<Source, ReportError> {
         let outcome = folder.join(OUTCOME);
         let value = serde_json::from_str(&text_of(&outcome)?);
+        let value: Value = value.map_err(ReportError::reading(&outcome))?;
+        let unknowns: Vec<&str> =
+            value["unknowns"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let history = fs::read_to_string(folder.join(HISTORY)).unwrap_or_default();
+        let history = History::parse(&history, &unknowns);
         let problem = folder.join(PROBLEM);
         let text = text_of(&problem)?;
         let mut source = Source {
-            outcome: value.map_err(ReportError::reading(&outcome))?,
-            history: History::parse(&fs::read_to_string(folder.join(HISTORY)).unwrap_or_default()),
+            outcome: value,
+            history,
             arrays: arrays(&folder.join(FIELDS))?,
             problem: text.parse().map_err(ReportError::reading(&problem))?,
             text,
