@@ -42,6 +42,8 @@ enum Command {
         /// The folder of the run or of the study
         folder: PathBuf,
     },
+    /// Write report.html of a run's or a study's folder again, from its files
+    Report(ReportArgs),
     /// List the problems that come with the program
     List,
     /// Write a commented problem file to start from
@@ -177,6 +179,13 @@ struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ReportArgs {
+    /// The folder of a run or of a study
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
 struct NewArgs {
     /// Name of the new problem
     name: String,
@@ -195,6 +204,7 @@ pub(crate) enum Task {
     Solve(SolveTask),
     Study(StudyTask),
     Compare(CompareTask),
+    Report(PathBuf),
     List,
     New(NewTask),
     Watch(PathBuf),
@@ -273,6 +283,7 @@ impl Args {
             Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::Compare(args) => args.resolve().map(Task::Compare),
+            Command::Report(args) => Ok(Task::Report(args.folder)),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
             Command::Watch { folder } => Ok(Task::Watch(folder)),

@@ -17,6 +17,12 @@ impl From<bilo::Error> for Failure {
     }
 }
 
+impl From<bilo_report::html::ReportError> for Failure {
+    fn from(error: bilo_report::html::ReportError) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Failure(Diagnostic::new(message, Origin::none()))

@@ -5,25 +5,17 @@ use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::rerun::{self, Rerun};
 use bilo::{Job, Method};
+pub(crate) use bilo_report::files::{
+    FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, TABLE, UNFINISHED_REPORT, picture_file,
+};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-pub(crate) const PROBLEM: &str = "problem.toml";
-pub(crate) const HISTORY: &str = "history.csv";
-pub(crate) const FIELDS: &str = "fields.npz";
-pub(crate) const OUTCOME: &str = "outcome.json";
 /// An outcome that is being written.
 pub(crate) const UNFINISHED: &str = "outcome.part";
 /// A problem file that is being written.
 pub(crate) const UNFINISHED_PROBLEM: &str = "problem.part";
-/// The fields of `bilo solve` for people and spreadsheets.
-pub(crate) const TABLE: &str = "fields.csv";
-
-/// The file of a picture.
-pub(crate) fn picture_file(name: &str) -> String {
-    format!("{name}.svg")
-}
 
 /// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
 /// of a problem is fit for a folder's.
@@ -111,7 +103,9 @@ impl RunFolder {
             self.held = Some(held);
             match self.goes_on {
                 // What it came to is no longer all.
-                Some(_) => remove(&[OUTCOME, UNFINISHED].map(|name| self.path.join(name)))?,
+                Some(_) => remove(
+                    &[OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT].map(|name| self.path.join(name)),
+                )?,
                 None => {
                     remove_former_run(&self.path)?;
                     self.rerun.write(&self.path)?;
@@ -145,7 +139,9 @@ fn is_former_run(folder: &Path) -> bool {
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let pictures = rerun::former_pictures(folder);
-    let own = [OUTCOME, UNFINISHED, FIELDS, PROBLEM, UNFINISHED_PROBLEM].into_iter().chain(checkpoint::FILES);
+    let own = [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, PROBLEM, UNFINISHED_PROBLEM]
+        .into_iter()
+        .chain(checkpoint::FILES);
     let files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
     remove(&[&files, &data[..], &pictures].concat())?;
     // `data/NAME` and `data`, unless something else is in them.

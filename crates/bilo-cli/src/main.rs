@@ -2,7 +2,7 @@
 //!
 //! What was typed ([`args`]) becomes a resolved task, and one match runs it. This crate is the only
 //! place that prints; everything it prints or writes is made from the library's
-//! [`Outcome`](bilo::outcome::Outcome) in [`report`].
+//! [`Outcome`](bilo::outcome::Outcome) in [`bilo_report`].
 
 mod args;
 mod assignments;
@@ -49,6 +49,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
         Task::Compare(task) => compare::compare(&task),
+        Task::Report(folder) => report::again(&folder),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
         Task::Watch(folder) => watch::watch(&folder),

@@ -1,8 +1,8 @@
 //! The progress bar: phase, steps, time left, losses and unknowns, on a terminal's stderr only.
 
 use crate::interrupt::Interrupt;
-use crate::report::number;
 use bilo::observer::{Control, Event, Observer, Phase, Record};
+use bilo_report::number;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const STYLE: &str = "{prefix:8} {bar:24} {human_pos}/{human_len} {eta} left  {wide_msg}";

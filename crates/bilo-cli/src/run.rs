@@ -7,12 +7,13 @@ use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, picture_file};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::report::{History, drawing, json, memory, npz, table};
+use crate::report::{History, memory};
 use crate::rerun::Rerun;
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::Problem;
+use bilo_report::{drawing, html, json, npz, table};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -112,15 +113,17 @@ fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
         let file = out.join(picture_file(&picture.name));
         fs::write(&file, drawing::svg(picture)).map_err(Failure::file("write", &file))?;
     }
+    // A page that cannot be made is told of, but the outcome is worth more.
+    let page = html::write_run(out, json);
     // Last, and whole or not at all: who finds an outcome finds all of a run.
     let (part, whole) = (out.join(UNFINISHED), out.join(OUTCOME));
     fs::write(&part, json).map_err(Failure::file("write", &part))?;
     fs::rename(&part, &whole).map_err(Failure::file("write", &whole))?;
-    match outcome.stop {
-        Stop::Converged | Stop::Steps => checkpoint::remove(out),
-        // These can go on, or be looked into.
-        Stop::Interrupted | Stop::TimeLimit | Stop::Diverged { .. } => Ok(()),
+    if matches!(outcome.stop, Stop::Converged | Stop::Steps) {
+        // Others can go on, or be looked into.
+        checkpoint::remove(out)?;
     }
+    page.map(|_| ()).map_err(Failure::from)
 }
 
 const AFTER_PRETRAINING: &str = "try a smaller rate (--set train.rate=...), and see that the residuals \

@@ -10,7 +10,7 @@ pub(crate) mod summary;
 
 use crate::args::StudyTask;
 use crate::failure::Failure;
-use crate::folder::OUTCOME;
+use crate::folder::{OUTCOME, REPORT};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::rerun::Rerun;
@@ -18,6 +18,7 @@ use crate::resume;
 use crate::run::conduct;
 use bilo::observer::Observer;
 use bilo::{Hardware, Job};
+use bilo_report::html;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plan::{Case, Plan, short};
 use serde_json::Value;
@@ -73,7 +74,8 @@ pub(crate) fn write_files(
         let file = out.join(name);
         fs::write(&file, text).map_err(Failure::file("write", &file))?;
     }
-    Ok(files.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
+    html::write(out)?;
+    Ok(files.iter().map(|(name, _)| *name).chain([REPORT]).collect::<Vec<_>>().join(", "))
 }
 
 /// All runs, several at a time; those that are there already are read.

@@ -1,17 +1,16 @@
-//! What a run leaves behind: files and a closing table.
+//! What is written while a run goes on and what the system tells of it; `bilo report`, which writes a page again.
 
-pub(crate) mod csv;
-pub(crate) mod drawing;
-pub(crate) mod forward;
 mod history;
-pub(crate) mod json;
 pub(crate) mod memory;
-pub(crate) mod npz;
-pub(crate) mod number;
-pub(crate) mod picture;
-pub(crate) mod table;
 
 pub(crate) use history::History;
 
-#[cfg(test)]
-mod example;
+use crate::failure::Failure;
+use crate::output;
+use std::path::Path;
+
+/// `bilo report`: the page of a folder, and of the runs in it, from its files.
+pub(crate) fn again(folder: &Path) -> Result<(), Failure> {
+    let page = bilo_report::html::write(folder)?;
+    output::say(&format!("Wrote {}\n", page.display()))
+}

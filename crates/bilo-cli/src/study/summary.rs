@@ -2,7 +2,7 @@
 
 use super::figures::{figures, in_table, lasts, remark};
 use super::plan::{Plan, short};
-use crate::report::number;
+use bilo_report::number;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! What `bilo watch` shows.
 
-use crate::report::number::{duration, significant};
+use bilo_report::number::{duration, significant};
 use std::fmt::Write;
 
 /// Characters of a line.

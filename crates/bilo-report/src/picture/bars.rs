@@ -18,21 +18,24 @@ const ABREAST: usize = 2;
 
 /// One figure of many cases.
 #[derive(Clone, Debug)]
-pub(crate) struct Chart {
-    pub(crate) title: String,
+pub struct Chart {
+    /// What the figure is.
+    pub title: String,
     /// By group, then by series; none where there is no such case, or it has no such figure.
-    pub(crate) bars: Vec<Vec<Option<Bar>>>,
+    pub bars: Vec<Vec<Option<Bar>>>,
 }
 
 /// A mean with its standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bar {
-    pub(crate) mean: f64,
-    pub(crate) deviation: Option<f64>,
+pub struct Bar {
+    /// The height of the bar.
+    pub mean: f64,
+    /// Half the length of the error bar.
+    pub deviation: Option<f64>,
 }
 
 /// Charts of the same groups and series, as a drawing in SVG.
-pub(crate) fn sheet(charts: &[Chart], of: &str, groups: &[String], series: &[String]) -> String {
+pub fn sheet(charts: &[Chart], of: &str, groups: &[String], series: &[String]) -> String {
     let width = (groups.len() as f64 * (series.len() as f64 * BAR + GAP)).max(NARROWEST);
     let [across, down] = [LEFT + width + RIGHT, ABOVE + HEIGHT + BELOW];
     let rows = charts.len().div_ceil(ABREAST);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Columns are the coordinates, then the arrays; the last coordinate runs fastest. Names are words, so
 /// nothing needs quotes.
-pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
+pub fn write(fields: &Fields, path: &Path) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     let axes = fields.axes.iter().map(|(name, _)| name.as_str());
     let names: Vec<&str> = axes.chain(fields.arrays.iter().map(|array| array.name.as_str())).collect();
@@ -35,7 +35,7 @@ pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
 
     #[test]
     fn rows_go_through_the_last_coordinate_first() {

@@ -12,7 +12,7 @@ const OPACITY: f64 = 0.5;
 const LONGEST: usize = 44;
 
 /// A drawing as SVG: the field over the background, beside it the contours over the background.
-pub(crate) fn svg(drawing: &Drawing) -> String {
+pub fn svg(drawing: &Drawing) -> String {
     let [x, y] = &drawing.axes;
     let grid = |values| Grid::new(x, y, values);
     let place = place(drawing);

@@ -3,7 +3,7 @@
 use super::colour::{Colour, INK};
 use super::svg::{Anchor, Canvas, Rectangle, Stroke, Text};
 use super::ticks::ticks;
-use crate::report::number::significant;
+use crate::number::significant;
 
 /// Size of tick labels and legends, and of titles.
 pub(super) const SMALL: f64 = 11.0;

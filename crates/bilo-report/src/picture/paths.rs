@@ -15,24 +15,28 @@ const LANDSCAPE: Colour = Colour([190; 3]);
 
 /// Ways in one plane.
 #[derive(Clone, Debug)]
-pub(crate) struct Plane {
-    pub(crate) title: String,
+pub struct Plane {
+    /// What is different here from other planes.
+    pub title: String,
     /// By series; empty where there is none.
-    pub(crate) ways: Vec<Vec<[f64; 2]>>,
+    pub ways: Vec<Vec<[f64; 2]>>,
     /// Where they should end, if that is known.
-    pub(crate) goal: Option<[f64; 2]>,
-    pub(crate) landscape: Option<Landscape>,
+    pub goal: Option<[f64; 2]>,
+    /// What the ways lead through.
+    pub landscape: Option<Landscape>,
 }
 
 /// Numbers over the plane, whose contours are drawn at equal distances.
 #[derive(Clone, Debug)]
-pub(crate) struct Landscape {
-    pub(crate) axes: [Vec<f64>; 2],
-    pub(crate) values: Vec<f64>,
+pub struct Landscape {
+    /// Nodes along both unknowns.
+    pub axes: [Vec<f64>; 2],
+    /// A value for every node, the second unknown running fastest.
+    pub values: Vec<f64>,
 }
 
 /// The least rectangle around all ways and goals, with some room.
-pub(crate) fn ends(planes: &[Plane]) -> [(f64, f64); 2] {
+pub fn ends(planes: &[Plane]) -> [(f64, f64); 2] {
     let points = planes.iter().flat_map(|plane| plane.ways.iter().flatten().chain(&plane.goal));
     let finite = points.filter(|point| point.iter().all(|value| value.is_finite()));
     let none = [(f64::INFINITY, f64::NEG_INFINITY); 2];
@@ -49,7 +53,7 @@ pub(crate) fn ends(planes: &[Plane]) -> [(f64, f64); 2] {
 }
 
 /// Planes with the same ends, as a drawing in SVG.
-pub(crate) fn sheet(planes: &[Plane], names: [&str; 2], series: &[String]) -> String {
+pub fn sheet(planes: &[Plane], names: [&str; 2], series: &[String]) -> String {
     let [across, down] = [LEFT + SIDE + RIGHT, ABOVE + SIDE + BELOW];
     let rows = planes.len().div_ceil(ABREAST);
     let height = down * rows as f64 + LEGEND_LINE * (series.len() as f64 + 0.5);

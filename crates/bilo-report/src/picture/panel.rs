@@ -8,7 +8,7 @@ use super::contour::contours;
 use super::grid::Grid;
 use super::png;
 use super::svg::{Anchor, Canvas, Rectangle, Stroke, Text};
-use crate::report::number::significant;
+use crate::number::significant;
 
 /// The longer side of the rectangle, in pixels of the drawing.
 const LONGER_SIDE: f64 = 320.0;
@@ -208,7 +208,7 @@ fn share(value: f64, (lo, hi): (f64, f64)) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::picture::colour::LINES;
+    use crate::picture::colour::LINES;
 
     fn axis(lo: f64, hi: f64, nodes: usize) -> Vec<f64> {
         (0..nodes).map(|i| lo + (hi - lo) * i as f64 / (nodes - 1) as f64).collect()

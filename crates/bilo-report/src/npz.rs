@@ -7,7 +7,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// Each axis under its coordinate's name, and every array in the shape of its axes.
-pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
+pub fn write(fields: &Fields, path: &Path) -> io::Result<()> {
     let shape: Vec<usize> = fields.axes.iter().map(|(_, nodes)| nodes.len()).collect();
     let axes = fields.axes.iter().zip(shape.chunks(1));
     let axes = axes.map(|((name, nodes), length)| (name.as_str(), length, nodes.as_slice()));
@@ -22,7 +22,7 @@ pub(crate) fn write(fields: &Fields, path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
     use bilo::npy::{Archive, Array};
 
     #[test]

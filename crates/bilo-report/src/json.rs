@@ -8,7 +8,7 @@ use bilo::outcome::{
 use serde_json::{Map, Value, json};
 
 /// The outcome as JSON, keys in this order; numbers that are not finite become null.
-pub(crate) fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
+pub fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
     let value = json!({
         "problem": outcome.problem,
         "method": outcome.method,
@@ -163,7 +163,7 @@ fn misfit_value(misfit: &MisfitOutcome) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
 
     #[test]
     fn shape_order_and_nulls() {

@@ -1,7 +1,7 @@
 //! Numbers for people.
 
 /// Six significant digits, without trailing zeros.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     // Rounding first: 999999.7 has seven digits before the point.
     let scientific = format!("{value:.5e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -21,7 +21,7 @@ fn trimmed(number: &str) -> String {
 }
 
 /// Seconds in the unit that reads best.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.1} us", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),

@@ -5,12 +5,14 @@
 //! fields are raster images inside the drawing ([`png`], [`colour`]); all else is lines and text ([`svg`]).
 
 mod axes;
-pub(crate) mod bars;
+pub mod bars;
 pub(crate) mod colour;
 mod contour;
 pub(crate) mod grid;
 pub(crate) mod panel;
-pub(crate) mod paths;
+pub mod paths;
 mod png;
 mod svg;
 mod ticks;
+
+pub(crate) use svg::base64;

@@ -55,6 +55,37 @@ pub(crate) fn viridis(t: f64) -> Colour {
     Colour([0, 1, 2].map(|c| byte(channel(c))))
 }
 
+/// From blue at 0 over nearly white in the middle to red at 1. Between its ends and the middle the map is straight in
+/// Oklab (Ottosson 2020), so that lightness rises and falls uniformly.
+pub(crate) fn diverging(t: f64) -> Colour {
+    // Lightness, green to red, blue to yellow.
+    const BLUE: [f64; 3] = [0.43, -0.03, -0.14];
+    const MIDDLE: [f64; 3] = [0.97, 0.0, 0.0];
+    const RED: [f64; 3] = [0.43, 0.14, 0.07];
+    let away = (2.0 * t.clamp(0.0, 1.0) - 1.0).abs();
+    let end = if t < 0.5 { BLUE } else { RED };
+    from_oklab([0, 1, 2].map(|c| MIDDLE[c] + away * (end[c] - MIDDLE[c])))
+}
+
+/// A colour of Oklab in sRGB, by Ottosson's matrices.
+fn from_oklab([l, a, b]: [f64; 3]) -> Colour {
+    let cone = |x: f64, y: f64| (l + x * a + y * b).powi(3);
+    let (l, m, s) = (
+        cone(0.396_337_777_4, 0.215_803_757_3),
+        cone(-0.105_561_345_8, -0.063_854_172_8),
+        cone(-0.089_484_177_5, -1.291_485_548_0),
+    );
+    let linear = [
+        4.076_741_662_1 * l - 3.307_711_591_3 * m + 0.230_969_929_2 * s,
+        -1.268_438_004_6 * l + 2.609_757_401_1 * m - 0.341_319_396_5 * s,
+        -0.004_196_086_3 * l - 0.703_418_614_7 * m + 1.707_614_701_0 * s,
+    ];
+    Colour(linear.map(|c| match c {
+        c if c <= 0.003_130_8 => byte(12.92 * c),
+        c => byte(1.055 * c.powf(1.0 / 2.4) - 0.055),
+    }))
+}
+
 /// From black at 0 to white at 1.
 pub(crate) fn grey(t: f64) -> Colour {
     Colour([byte(t); 3])
@@ -102,6 +133,21 @@ mod tests {
             let (found, line) = (lightness(viridis(t)), dark + t * (bright - dark));
             assert!((found - line).abs() < 3.0, "at {t}: {found}, {line}");
         }
+    }
+
+    /// Both arms are equally dark at the same distance from the middle, and darker farther out.
+    #[test]
+    fn the_diverging_map_is_balanced() {
+        let [mut below, mut above] = [101.0; 2];
+        for i in 0..=20 {
+            let away = f64::from(i) / 40.0;
+            let [left, right] = [0.5 - away, 0.5 + away].map(|t| lightness(diverging(t)));
+            assert!((left - right).abs() < 6.0, "at {away}: {left}, {right}");
+            assert!(left < below && right < above, "at {away}");
+            (below, above) = (left, right);
+        }
+        let Colour([r, g, b]) = diverging(0.5);
+        assert!(r == g && g == b && r > 240, "the middle is nearly white");
     }
 
     #[test]

@@ -1,31 +1,39 @@
 //! What `bilo solve` did: for people and for programs.
 
 use super::number::{duration, significant};
-use crate::folder::{FIELDS, TABLE};
+use crate::files::{FIELDS, TABLE};
 use bilo::forward::{Forward, Work};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
 /// A solve, with the values that it was done at.
-pub(crate) struct Solved<'a> {
-    pub(crate) problem: &'a str,
-    pub(crate) unknowns: &'a [Stated],
-    pub(crate) forward: &'a Forward,
-    pub(crate) seconds: f64,
-    pub(crate) out: &'a Path,
+pub struct Solved<'a> {
+    /// The problem's name.
+    pub problem: &'a str,
+    /// Where it was solved.
+    pub unknowns: &'a [Stated],
+    /// The solution.
+    pub forward: &'a Forward,
+    /// How long it took.
+    pub seconds: f64,
+    /// Where the files are.
+    pub out: &'a Path,
 }
 
 /// The value of an unknown, and who says so: `at`, `truth` or `guess`.
-pub(crate) struct Stated {
-    pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) from: &'static str,
+pub struct Stated {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Who says so.
+    pub from: &'static str,
 }
 
 impl Solved<'_> {
     /// Values, scheme, work, the range of each state, and where the files are.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::new();
         for Stated { name, value, from } in self.unknowns {
             let why = match *from {
@@ -57,7 +65,7 @@ impl Solved<'_> {
     }
 
     /// The same as JSON.
-    pub(crate) fn json(&self) -> String {
+    pub fn json(&self) -> String {
         let Forward { scheme, cells, steps, work, fields, .. } = self.forward;
         let unknown =
             |stated: &Stated| (stated.name.clone(), json!({ "value": stated.value, "from": stated.from }));
@@ -98,7 +106,7 @@ fn count(number: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
 
     #[test]
     fn the_text_names_values_with_their_source_scheme_work_and_range() {

@@ -1,7 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
-use crate::folder::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
+use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
@@ -18,7 +18,7 @@ const HEADING: [&str; COLUMNS] =
 const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
-pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
+pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
     let mut text = String::new();
     if !outcome.unknowns.is_empty() {
         text += &unknowns(&outcome.unknowns);
@@ -38,7 +38,11 @@ pub(crate) fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, 
     let _ = writeln!(text, "{}", effort(outcome, peak_memory));
     let pictures: String =
         outcome.drawings.iter().map(|drawing| format!(", {}", picture_file(&drawing.name))).collect();
-    let _ = writeln!(text, "Files in {}: {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}{pictures}", out.display());
+    let _ = writeln!(
+        text,
+        "Files in {}: {REPORT}, {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}{pictures}",
+        out.display()
+    );
     text
 }
 
@@ -255,7 +259,7 @@ fn stop(stop: &Stop, phase: Phase) -> String {
 }
 
 /// A phase of a run in words.
-pub(crate) fn in_words(phase: Phase) -> &'static str {
+pub fn in_words(phase: Phase) -> &'static str {
     match phase {
         Phase::Examples => "solving examples",
         Phase::Pretrain => "pre-training",
@@ -264,7 +268,7 @@ pub(crate) fn in_words(phase: Phase) -> &'static str {
 }
 
 /// The state that a diverged run reports.
-pub(crate) fn last_good(step: usize) -> String {
+pub fn last_good(step: usize) -> String {
     match step {
         0 => "the state before the first step".to_string(),
         step => format!("the state of step {step}, the last good one"),
@@ -297,7 +301,7 @@ fn iterations(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::example;
 
     #[test]
     fn columns_are_aligned_and_units_and_files_are_shown() {
@@ -314,7 +318,7 @@ u by the network of the guess at k = 1.5: 4.0e-3 from the classical solution, wh
 ± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
-Files in runs/rod-7: outcome.json, history.csv, fields.npz, problem.toml
+Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, problem.toml
 ";
         assert_eq!(
             render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),

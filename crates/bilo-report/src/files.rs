@@ -1,0 +1,23 @@
+//! The names of the files in the folders of runs, solutions and studies.
+
+/// The problem as it ran.
+pub const PROBLEM: &str = "problem.toml";
+/// Losses and unknowns over the steps.
+pub const HISTORY: &str = "history.csv";
+/// Solutions and unknown functions as arrays.
+pub const FIELDS: &str = "fields.npz";
+/// What a run came to.
+pub const OUTCOME: &str = "outcome.json";
+/// The page to read.
+pub const REPORT: &str = "report.html";
+/// One that is being written.
+pub const UNFINISHED_REPORT: &str = "report.part";
+/// The figures of a study.
+pub const STUDY: &str = "study.json";
+/// The fields of `bilo solve` for people and spreadsheets.
+pub const TABLE: &str = "fields.csv";
+
+/// The file of a picture.
+pub fn picture_file(name: &str) -> String {
+    format!("{name}.svg")
+}

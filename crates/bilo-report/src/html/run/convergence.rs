@@ -1,0 +1,111 @@
+//! How the run came to its end: losses and unknowns over the steps.
+
+use super::{ESTIMATE, TRUTH};
+use crate::html::figure::{Figures, Lines, Ordinates, Series};
+use crate::html::source::Source;
+
+pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
+    if source.history.steps.is_empty() {
+        return String::new();
+    }
+    let scalars = scalars(source);
+    let mut html = losses(source, &scalars, figures);
+    html += "<div class=\"pair\">\n";
+    scalars.iter().for_each(|name| html += &unknown(source, name, figures));
+    html += &way(source, &scalars, figures);
+    html + "</div>\n"
+}
+
+/// Names of the unknown numbers that the history follows.
+fn scalars(source: &Source) -> Vec<String> {
+    let names = source.outcome["unknowns"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
+    names.filter(|name| source.history.column(name).is_some()).collect()
+}
+
+/// Where phases begin, if there are several.
+fn marks(source: &Source) -> Vec<(f64, String)> {
+    let phases = &source.history.phases;
+    let word = |name: &str| match name {
+        "pretrain" => "pre-training".to_owned(),
+        "train" => "training".to_owned(),
+        other => other.to_owned(),
+    };
+    if phases.len() < 2 { vec![] } else { phases.iter().map(|(at, name)| (*at, word(name))).collect() }
+}
+
+fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
+    let history = &source.history;
+    let columns = history.columns.iter().filter(|(name, _)| !unknowns.contains(name));
+    // What is zero or below has no logarithm: a likelihood may well be negative.
+    let positive = |values: &[f64]| values.iter().all(|value| value.is_nan() || *value > 0.0);
+    let (above, below): (Vec<_>, Vec<_>) = columns.partition(|(_, values)| positive(values));
+    let mut html = String::new();
+    for (columns, logarithmic) in [(above, true), (below, false)] {
+        let curve = |(number, (name, values)): (usize, &(String, Vec<f64>))| {
+            Series::curve(name, (ESTIMATE + number) % 6, &history.steps, values.clone())
+        };
+        let series: Vec<Series> = columns.into_iter().enumerate().map(curve).collect();
+        if series.is_empty() {
+            continue;
+        }
+        let lines = Lines {
+            title: "Losses".into(),
+            names: ["step".into(), "loss".into()],
+            logarithmic,
+            series,
+            marks: marks(source),
+            ..Lines::default()
+        };
+        html += &figures.lines(lines, "over the steps, without weights. A click on a name hides its line.");
+    }
+    html
+}
+
+/// An unknown over the steps, its truth as a line.
+fn unknown(source: &Source, name: &str, figures: &mut Figures) -> String {
+    let Some(values) = source.history.column(name) else { return String::new() };
+    let of = |key: &str| source.number(&["unknowns", name, key]);
+    let mut rules = vec![];
+    rules.extend(of("truth").map(|truth| (truth, "truth".to_owned())));
+    let (truth, optimal) = (of("truth"), of("data_optimal"));
+    let apart = |optimal: &f64| truth.is_none_or(|truth| (optimal - truth).abs() > 0.01 * truth.abs());
+    rules.extend(optimal.filter(apart).map(|optimal| (optimal, "data-optimal".to_owned())));
+    let lines = Lines {
+        title: name.into(),
+        names: ["step".into(), name.into()],
+        series: vec![Series::curve(name, ESTIMATE, &source.history.steps, values.to_vec())],
+        rules,
+        marks: marks(source),
+        ..Lines::default()
+    };
+    figures.lines(lines, "over the steps.")
+}
+
+/// The way of the first two unknowns in their plane.
+fn way(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
+    let [first, second, ..] = unknowns else { return String::new() };
+    let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
+        return String::new();
+    };
+    let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
+    let point = |what: &str, colour: usize, key: &str| {
+        let (x, y) = (of(first, key)?, of(second, key)?);
+        let y = Ordinates::Fixed(vec![y]);
+        Some(Series { name: what.into(), colour, dashed: false, points: true, x: vec![x], y })
+    };
+    // A history shows the state before each step: the estimate is one further.
+    let extended = |values: &[f64], name: &str| -> Vec<f64> {
+        values.iter().copied().chain(of(name, "estimate")).collect()
+    };
+    let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
+    series.extend(point("guess", super::GUESS, "guess"));
+    series.extend(point("estimate", ESTIMATE, "estimate"));
+    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
+    let lines = Lines {
+        title: format!("{second} against {first}"),
+        names: [first.clone(), second.clone()],
+        series,
+        ..Lines::default()
+    };
+    figures.lines(lines, "from the guess to the estimate.")
+}

@@ -1,0 +1,132 @@
+//! What was inferred: a table of numbers, figures of functions.
+
+use super::{ESTIMATE, GUESS, TRUTH};
+use crate::html::block::Block;
+use crate::html::escape::escaped;
+use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
+use crate::html::mathml::inline_name;
+use crate::html::page::{table, without_empty};
+use crate::html::run::fields::axes_of;
+use crate::html::source::{Source, string};
+use crate::html::text::{number, or_none, scientific};
+use serde_json::Value;
+
+pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
+    let all = || source.outcome["unknowns"].as_object().into_iter().flatten();
+    let of_kind = |kind: &'static str| all().filter(move |(_, unknown)| unknown["kind"] == kind);
+    let rows: Vec<Vec<String>> =
+        of_kind("scalar").map(|(name, unknown)| scalar(source, name, unknown)).collect();
+    let mut html = String::new();
+    if !rows.is_empty() {
+        let header = ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
+        html += &table(&header, &rows);
+        html += "<p class=\"legend\">± is one standard deviation of the estimate for the noise of the data. Data-optimal is the \
+                 value best for the data under the equations as the classical solver solves them.</p>\n";
+    }
+    let rows: Vec<Vec<String>> = of_kind("function").map(|(name, unknown)| function(name, unknown)).collect();
+    if !rows.is_empty() {
+        let header = [
+            "unknown function",
+            "least",
+            "greatest",
+            "relative L² error",
+            "that of the guess",
+            "on the right side of the threshold",
+        ];
+        let (header, rows) = without_empty(&header, rows);
+        html += &table(&header, &rows);
+    }
+    of_kind("function").for_each(|(name, unknown)| html += &figure(source, name, unknown, figures));
+    html
+}
+
+/// An unknown number, with the unit that the problem file states.
+fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<String> {
+    let stated = source.entries("unknown").into_iter().find(|(other, _)| *other == name);
+    let unit = stated.and_then(|(_, item)| string(item, "unit"));
+    let unit = unit.map_or_else(String::new, |unit| format!(" <small>{}</small>", escaped(unit)));
+    let value = |key: &str| unknown[key].as_f64();
+    vec![
+        inline_name(name) + &unit,
+        or_none(value("guess"), number),
+        format!("<b>{}</b>", or_none(value("estimate"), number)),
+        or_none(value("sd"), |sd| scientific(sd, 1)),
+        or_none(value("data_optimal"), number),
+        or_none(value("truth"), number),
+        or_none(value("relative_error"), |error| scientific(error, 2)),
+    ]
+}
+
+fn function(name: &str, unknown: &Value) -> Vec<String> {
+    let of: Vec<String> = arguments(unknown).iter().map(|name| inline_name(name)).collect();
+    let share = |share: f64| format!("{:.1}&thinsp;%", 100.0 * share);
+    vec![
+        format!("{}({})", inline_name(name), of.join(", ")),
+        or_none(unknown["range"][0].as_f64(), number),
+        or_none(unknown["range"][1].as_f64(), number),
+        or_none(unknown["relative_l2_error"].as_f64(), |error| scientific(error, 2)),
+        or_none(unknown["relative_l2_error_of_guess"].as_f64(), |error| scientific(error, 2)),
+        or_none(unknown["classification_accuracy"].as_f64(), share),
+    ]
+}
+
+fn arguments(unknown: &Value) -> Vec<String> {
+    let of = unknown["of"].as_array().into_iter().flatten();
+    of.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+/// Estimate, truth and guess of a function, as curves or as fields.
+fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -> String {
+    let Some(axes) = axes_of(source, &arguments(unknown)) else { return String::new() };
+    let block = |suffix: &str| {
+        let array = source.arrays.get(&format!("{name}{suffix}"))?;
+        Block::new(array, &axes, source.time())
+    };
+    let Some(estimate) = block("") else { return String::new() };
+    let others = [("truth", block("_truth"), TRUTH), ("guess", block("_guess"), GUESS)];
+    match estimate.axes.len() {
+        1 => curves(name, &estimate, &others, figures),
+        2 => maps(name, &estimate, others, figures),
+        _ => String::new(),
+    }
+}
+
+fn curves(
+    name: &str,
+    estimate: &Block,
+    others: &[(&str, Option<Block>, usize)],
+    figures: &mut Figures,
+) -> String {
+    let nodes = &estimate.axes[0].nodes;
+    let mut series = vec![];
+    for (what, block, colour) in others {
+        if let Some(block) = block {
+            series.push(Series::curve(what, *colour, nodes, block.values.clone()).dashed());
+        }
+    }
+    series.push(Series::curve("estimate", ESTIMATE, nodes, estimate.values.clone()));
+    let names = [estimate.axes[0].name.clone(), name.to_owned()];
+    let caption = format!("at {} nodes.", estimate.resolution());
+    figures.lines(Lines { title: name.into(), names, series, ..Lines::default() }, &caption)
+}
+
+fn maps(
+    name: &str,
+    estimate: &Block,
+    others: [(&str, Option<Block>, usize); 2],
+    figures: &mut Figures,
+) -> String {
+    let [(_, truth, _), (_, guess, _)] = others;
+    let compared = [Some(estimate), truth.as_ref()];
+    let ranges = compared.into_iter().flatten().map(Block::range);
+    let (lo, hi) = ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)));
+    let panel = |what: &str, block: Block, scale| Panel { title: format!("{name}, {what}"), block, scale };
+    let difference = truth.as_ref().and_then(|truth| estimate.minus(truth));
+    let mut panels = vec![panel("estimate", estimate.clone(), Scale::Values(lo, hi))];
+    panels.extend(truth.map(|truth| panel("truth", truth, Scale::Values(lo, hi))));
+    panels.extend(difference.map(|block| panel("estimate − truth", block, Scale::Differences)));
+    panels.extend(guess.map(|guess| panel("guess", guess, Scale::Values(lo, hi))));
+    let caption =
+        format!("at {} nodes; estimate, truth and guess in the same colours.", estimate.resolution());
+    figures.maps(name, panels, &caption)
+}

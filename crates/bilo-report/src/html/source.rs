@@ -1,0 +1,112 @@
+//! The files of a run folder, read back: all that a page is made from.
+
+use super::ReportError;
+use super::history::History;
+use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
+use bilo::npy::{Archive, Array};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use toml_edit::{DocumentMut, Item, TableLike};
+
+/// What a run left behind.
+pub(super) struct Source {
+    pub(super) outcome: Value,
+    pub(super) history: History,
+    pub(super) arrays: BTreeMap<String, Array>,
+    pub(super) problem: DocumentMut,
+    /// The problem file as text, with its comments.
+    pub(super) text: String,
+    /// Name and drawing of each picture.
+    pub(super) pictures: Vec<(String, String)>,
+}
+
+impl Source {
+    /// An outcome, as text, and a problem there must be; a history and fields may be missing.
+    pub(super) fn read(folder: &Path, outcome: &str) -> Result<Source, ReportError> {
+        let value = serde_json::from_str(outcome);
+        let value: Value = value.map_err(ReportError::reading(&folder.join(OUTCOME)))?;
+        let unknowns: Vec<&str> =
+            value["unknowns"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let history = fs::read_to_string(folder.join(HISTORY)).unwrap_or_default();
+        let history = History::parse(&history, &unknowns);
+        let problem = folder.join(PROBLEM);
+        let text = text_of(&problem)?;
+        let mut source = Source {
+            outcome: value,
+            history,
+            arrays: arrays(&folder.join(FIELDS))?,
+            problem: text.parse().map_err(ReportError::reading(&problem))?,
+            text,
+            pictures: vec![],
+        };
+        source.pictures = source.read_pictures(folder);
+        Ok(source)
+    }
+
+    /// The entries of a table of the problem file, in its order.
+    pub(super) fn entries(&self, table: &str) -> Vec<(&str, &Item)> {
+        let table = self.problem.get(table).and_then(Item::as_table_like);
+        table.map_or_else(Vec::new, |table| table.iter().collect())
+    }
+
+    /// Names of the entries of a table.
+    pub(super) fn names(&self, table: &str) -> Vec<String> {
+        self.entries(table).into_iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// The coordinate that is time, if one is.
+    pub(super) fn time(&self) -> Option<&str> {
+        let is_time = |item: &Item| flag(item, "time");
+        self.entries("coordinates").into_iter().find(|(_, item)| is_time(item)).map(|(name, _)| name)
+    }
+
+    /// A number of the outcome, by the keys that lead to it.
+    pub(super) fn number(&self, keys: &[&str]) -> Option<f64> {
+        keys.iter().try_fold(&self.outcome, |value, key| value.get(key))?.as_f64()
+    }
+
+    /// A text of the outcome.
+    pub(super) fn word(&self, key: &str) -> &str {
+        self.outcome[key].as_str().unwrap_or("")
+    }
+
+    fn read_pictures(&self, folder: &Path) -> Vec<(String, String)> {
+        // Only what can be the name of a picture: the path must not lead elsewhere.
+        let fits = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        let names = self.names("picture").into_iter().filter(fits);
+        let read = |name: String| {
+            let drawing = fs::read_to_string(folder.join(picture_file(&name))).ok()?;
+            Some((name, drawing))
+        };
+        names.filter_map(read).collect()
+    }
+}
+
+/// A text under a key of a table of the problem file.
+pub(super) fn string<'a>(item: &'a Item, key: &str) -> Option<&'a str> {
+    item.as_table_like().and_then(|table| table.get(key)).and_then(Item::as_str)
+}
+
+fn flag(item: &Item, key: &str) -> bool {
+    let table: Option<&dyn TableLike> = item.as_table_like();
+    table.and_then(|table| table.get(key)).and_then(Item::as_bool).unwrap_or(false)
+}
+
+fn text_of(path: &Path) -> Result<String, ReportError> {
+    fs::read_to_string(path).map_err(ReportError::reading(path))
+}
+
+/// All arrays of an archive; none without the file.
+fn arrays(path: &Path) -> Result<BTreeMap<String, Array>, ReportError> {
+    let Ok(bytes) = fs::read(path) else { return Ok(BTreeMap::new()) };
+    let mut archive = Archive::new(bytes).map_err(ReportError::reading(path))?;
+    let mut found = BTreeMap::new();
+    for name in archive.names() {
+        if let Some(array) = archive.array(&name).map_err(ReportError::reading(path))? {
+            found.insert(name, array);
+        }
+    }
+    Ok(found)
+}

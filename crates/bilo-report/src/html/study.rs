@@ -1,0 +1,203 @@
+//! The page of a study: its table, its pictures, and links to its runs.
+
+use super::ReportError;
+use super::escape::escaped;
+use super::figure::Figures;
+use super::page::{self, contents, drawing, section, table};
+use super::text::{NONE, or_none, scientific, with_deviation};
+use super::write_run;
+use crate::files::{OUTCOME, REPORT, STUDY};
+use serde_json::{Map, Value};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The pictures that a study may have.
+const PICTURES: [(&str, &str); 2] =
+    [("Figures by case", "bars.svg"), ("Ways of two unknowns", "trajectories.svg")];
+
+pub(super) fn is_in(folder: &Path) -> bool {
+    folder.join(STUDY).is_file()
+}
+
+/// The page, after those of all runs were written.
+pub(super) fn page(folder: &Path) -> Result<String, ReportError> {
+    let path = folder.join(STUDY);
+    let text = fs::read_to_string(&path).map_err(ReportError::reading(&path))?;
+    let study: Value = serde_json::from_str(&text).map_err(ReportError::reading(&path))?;
+    let pictures: String = PICTURES
+        .iter()
+        .filter_map(|(name, file)| Some(drawing(name, &fs::read_to_string(folder.join(file)).ok()?)))
+        .collect();
+    let runs = runs(folder)?;
+    let sections = [
+        section("results", "Results", &results(&study)),
+        section("pictures", "Pictures", &pictures),
+        section("runs", "Runs", &links(&runs)),
+    ]
+    .concat();
+    let name = study["study"].as_str().unwrap_or("study");
+    let body = header(&study, name, runs.len()) + &contents(&sections) + &sections;
+    Ok(page::page(name, &body, &Figures::default().data()))
+}
+
+fn cases(study: &Value) -> impl Iterator<Item = &Value> {
+    study["cases"].as_array().into_iter().flatten()
+}
+
+fn sentences<'a>(case: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
+    case[key].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn header(study: &Value, name: &str, runs: usize) -> String {
+    let seeds: Vec<String> = study["seeds"].as_array().into_iter().flatten().map(Value::to_string).collect();
+    let mut remarks = String::new();
+    let mut failed = 0;
+    for case in cases(study) {
+        failed += sentences(case, "failures").count();
+        for (key, what) in [("failures", "failed: "), ("remarks", "")] {
+            for sentence in sentences(case, key) {
+                let of = name_of(case);
+                remarks += &format!(
+                    "<p class=\"warning\">a run of {} {what}{}</p>\n",
+                    escaped(&of),
+                    escaped(sentence)
+                );
+            }
+        }
+    }
+    let class = match (failed, remarks.is_empty()) {
+        (0, true) => "good",
+        (0, false) => "fair",
+        _ => "bad",
+    };
+    let ended =
+        if failed == 0 { "All runs came to an end.".to_owned() } else { format!("<b>{failed} failed.</b>") };
+    let count = cases(study).count();
+    format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"about\">A study of {count} case{}, seeds {}</p>\n\
+         <div class=\"verdict {class}\"><p><b>{runs} runs</b> have results. {ended}</p>\n{remarks}</div>\n</header>\n",
+        escaped(name),
+        if count == 1 { "" } else { "s" },
+        escaped(&seeds.join(", ")),
+    )
+}
+
+/// What tells a case from others.
+fn name_of(case: &Value) -> String {
+    let varied = case["varied"].as_object().into_iter().flat_map(Map::values);
+    let values: Vec<&str> = varied.filter_map(Value::as_str).collect();
+    if values.is_empty() { "the only case".to_owned() } else { values.join(", ") }
+}
+
+/// A row for each case, mean and deviation for each figure.
+fn results(study: &Value) -> String {
+    let keys = union(cases(study).map(|case| &case["varied"]));
+    let figures = union(cases(study).map(|case| &case["figures"]));
+    let row = |case: &Value| {
+        let varied = keys.iter().map(|key| case["varied"][key].as_str().map_or(NONE.to_owned(), escaped));
+        let figures = figures.iter().map(|figure| mean_of(&case["figures"][figure]));
+        varied.chain(figures).collect::<Vec<String>>()
+    };
+    let rows: Vec<Vec<String>> = cases(study).map(row).collect();
+    let short = |key: &String| escaped(key.rsplit('.').next().unwrap_or(key));
+    let header: Vec<String> =
+        keys.iter().map(short).chain(figures.iter().map(|name| escaped(name))).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    table(&header, &rows) + "<p class=\"legend\">Mean ± standard deviation over the seeds.</p>\n"
+}
+
+/// The keys of objects, each once, in the order of their first appearance.
+fn union<'a>(objects: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    let mut keys: Vec<String> = vec![];
+    for key in objects.filter_map(Value::as_object).flat_map(Map::keys) {
+        if !keys.contains(key) {
+            keys.push(key.clone());
+        }
+    }
+    keys
+}
+
+fn mean_of(figure: &Value) -> String {
+    or_none(figure["mean"].as_f64(), |mean| with_deviation(mean, figure["sd"].as_f64().unwrap_or(0.0)))
+}
+
+/// A run of the study: its folder's name and its outcome.
+struct Run {
+    name: String,
+    outcome: Value,
+    has_page: bool,
+}
+
+/// All runs below the folder, sorted, each with a page of its own.
+fn runs(folder: &Path) -> Result<Vec<Run>, ReportError> {
+    let entries = fs::read_dir(folder).map_err(ReportError::reading(folder))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths.iter().filter_map(|path| Run::of(path)).collect())
+}
+
+impl Run {
+    fn of(path: &Path) -> Option<Run> {
+        let text = fs::read_to_string(path.join(OUTCOME)).ok()?;
+        let outcome = serde_json::from_str(&text).ok()?;
+        // A run whose page cannot be made is still a row.
+        let has_page = write_run(path, &text).is_ok();
+        Some(Run { name: path.file_name()?.to_string_lossy().into_owned(), outcome, has_page })
+    }
+
+    fn row(&self) -> Vec<String> {
+        let name = match self.has_page {
+            true => format!("<a href=\"{}/{REPORT}\">{}</a>", address(&self.name), escaped(&self.name)),
+            false => escaped(&self.name),
+        };
+        let unknowns = self.outcome["unknowns"].as_object().into_iter().flatten();
+        let error = |(name, unknown): (&String, &Value)| {
+            let found = unknown["relative_error"].as_f64().or(unknown["relative_l2_error"].as_f64());
+            format!("{} {}", escaped(name), or_none(found, |error| scientific(error, 2)))
+        };
+        let errors: Vec<String> = unknowns.map(error).collect();
+        let seconds = or_none(self.outcome["seconds"]["total"].as_f64(), crate::number::duration);
+        vec![name, escaped(self.outcome["stop"].as_str().unwrap_or("")), errors.join(", "), seconds]
+    }
+}
+
+fn links(runs: &[Run]) -> String {
+    let rows: Vec<Vec<String>> = runs.iter().map(Run::row).collect();
+    if rows.is_empty() { String::new() } else { table(&["run", "ended", "relative errors", "time"], &rows) }
+}
+
+/// A name as part of an address.
+fn address(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~=".contains(&byte);
+    let part = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_study_has_means_failures_and_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let study = json!({ "study": "noise", "seeds": [0, 1], "cases": [{
+            "varied": { "method": "\"<bilo>\"" },
+            "figures": { "D error": { "mean": 0.25, "sd": 0.05, "runs": 1 } },
+            "failures": ["no </p> such thing"], "remarks": [],
+        }] });
+        fs::write(folder.path().join(STUDY), study.to_string()).unwrap();
+        fs::write(folder.path().join("bars.svg"), "<svg></svg>").unwrap();
+        let page = page(folder.path()).unwrap();
+        for part in ["0.250 ± 0.050", "1 failed", "no &lt;/p&gt; such thing", "data:image/svg+xml;base64,"] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(!page.contains("<bilo>"));
+    }
+
+    #[test]
+    fn addresses_are_safe() {
+        assert_eq!(address("noise=0.1-seed=0"), "noise=0.1-seed=0");
+        assert_eq!(address("a b#\"<"), "a%20b%23%22%3C");
+    }
+}

@@ -1,0 +1,85 @@
+//! Numbers and words as HTML.
+
+use crate::number::significant;
+
+/// What stands where there is no number.
+pub(super) const NONE: &str = "<span class=\"none\">–</span>";
+
+/// Six digits, with a power of ten where that is shorter.
+pub(super) fn number(value: f64) -> String {
+    powers(&significant(value))
+}
+
+/// So many digits after the first.
+pub(super) fn scientific(value: f64, digits: usize) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-2..1e3).contains(&size) => {
+            let before = if size < 1.0 { 0 } else { size.log10().floor() as usize };
+            let leading = if size < 1.0 && size > 0.0 { (-size.log10()).ceil() as usize } else { 0 };
+            format!("{value:.*}", (digits + leading).saturating_sub(before)).replace('-', "−")
+        }
+        _ => powers(&format!("{value:.digits$e}")),
+    }
+}
+
+/// A mean and its standard deviation to the same place, with one power of ten for both.
+pub(super) fn with_deviation(mean: f64, deviation: f64) -> String {
+    if !(deviation > 0.0 && deviation.is_finite() && mean.is_finite()) {
+        return scientific(mean, 2);
+    }
+    let size = mean.abs().max(deviation);
+    let power = if (1e-2..1e3).contains(&size) { 0 } else { size.log10().floor() as i32 };
+    let unit = 10.0_f64.powi(power);
+    let (mean, deviation) = (mean / unit, deviation / unit);
+    // Two digits of the deviation, unless it is far too small to see.
+    let places = (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize;
+    let both = format!("{mean:.places$} ± {deviation:.places$}").replace('-', "−");
+    match power {
+        0 => both,
+        _ => format!("({both}){}", powers(&format!("e{power}"))),
+    }
+}
+
+/// A number that may be missing.
+pub(super) fn or_none(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), show)
+}
+
+/// `1.5e-7` as 1.5 × 10⁻⁷.
+fn powers(text: &str) -> String {
+    let text = text.replace('-', "−");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{mantissa}&thinsp;×&thinsp;10<sup>{exponent}</sup>"),
+        None => text,
+    }
+}
+
+/// "1 step", "2 steps", "no steps".
+pub(super) fn count(number: u64, what: &str) -> String {
+    match number {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_set_as_in_print() {
+        assert_eq!(number(1.99998), "1.99998");
+        assert_eq!(number(-1.5e-7), "−1.5&thinsp;×&thinsp;10<sup>−7</sup>");
+        assert_eq!(scientific(1.08e-5, 2), "1.08&thinsp;×&thinsp;10<sup>−5</sup>");
+        assert_eq!(scientific(51.3, 1), "51");
+        assert_eq!(scientific(0.0736, 2), "0.0736");
+        assert_eq!(scientific(1.0, 2), "1.00");
+        assert_eq!(scientific(0.0, 1), "0.0");
+        assert_eq!(with_deviation(0.0455, 3.4e-4), "0.04550 ± 0.00034");
+        assert_eq!(with_deviation(6.5e-6, 9.5e-8), "(6.500 ± 0.095)&thinsp;×&thinsp;10<sup>−6</sup>");
+        assert_eq!(with_deviation(1.25, 0.0), "1.25");
+        assert_eq!(or_none(None, number), NONE);
+        assert_eq!(count(1, "step") + &count(0, "step"), "1 stepno steps");
+    }
+}

@@ -1,0 +1,18 @@
+//! What a run of `bilo` leaves behind.
+//!
+//! Outcomes become files here ([`json`], [`npz`], [`csv`], [`drawing`]) and texts for a terminal ([`table`], [`forward`]);
+//! the files of a folder become a page to read ([`html`]). Nothing here knows how a result was computed.
+
+pub mod csv;
+pub mod drawing;
+pub mod files;
+pub mod forward;
+pub mod html;
+pub mod json;
+pub mod npz;
+pub mod number;
+pub mod picture;
+pub mod table;
+
+#[cfg(test)]
+mod example;
