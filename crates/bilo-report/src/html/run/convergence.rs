@@ -48,15 +48,20 @@ fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> String
         if series.is_empty() {
             continue;
         }
+        // One line alone has no legend: its name is the title.
+        let (title, caption) = match &series[..] {
+            [alone] => (alone.name.clone(), "over the steps, without its weight."),
+            _ => ("Losses".to_owned(), "over the steps, without weights. A click on a name hides its line."),
+        };
         let lines = Lines {
-            title: "Losses".into(),
+            title,
             names: ["step".into(), "loss".into()],
             logarithmic,
             series,
             marks: marks(source),
             ..Lines::default()
         };
-        html += &figures.lines(lines, "over the steps, without weights. A click on a name hides its line.");
+        html += &figures.lines(lines, caption);
     }
     html
 }
