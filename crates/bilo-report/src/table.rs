@@ -15,7 +15,7 @@ const HEADING: [&str; COLUMNS] =
 
 /// From this relative difference on, the network is no solution of the PDE at the estimate. What a
 /// trained network leaves is ten times smaller or less.
-const NO_SOLUTION: f64 = 0.05;
+pub(crate) const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
 pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {

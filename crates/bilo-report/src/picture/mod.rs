@@ -1,8 +1,8 @@
 //! Pictures in SVG, from plain data: a field over a rectangle, as colours and as contours.
 //!
-//! [`Grid`](grid::Grid) holds values on nodes, [`contours`](contour::contours) finds where they pass a level, and a
-//! [`Panel`](panel::Panel) draws both with axes, a colour bar and a legend; [`row`](panel::row) puts panels side by side. Colours of
-//! fields are raster images inside the drawing ([`png`], [`colour`]); all else is lines and text ([`svg`]).
+//! `Grid` holds values on nodes, `contours` finds where they pass a level, and a
+//! `Panel` draws both with axes, a colour bar and a legend; `row` puts panels side by side. Colours of
+//! fields are raster images inside the drawing (`png`, `colour`); all else is lines and text (`svg`).
 
 mod axes;
 pub mod bars;

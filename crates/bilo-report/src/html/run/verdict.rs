@@ -4,9 +4,7 @@ use super::solver;
 use crate::html::escape::escaped;
 use crate::html::source::Source;
 use crate::html::text::{count, scientific};
-
-/// From this relative difference on, what was trained is no solution of the PDE at the estimate.
-const NO_SOLUTION: f64 = 0.05;
+use crate::table::NO_SOLUTION;
 
 pub(super) fn header(source: &Source) -> String {
     let about = source.problem.get("about").and_then(|about| about.as_str()).unwrap_or("");
