@@ -61,17 +61,7 @@ class LinesFigure {
     this.drawLegend(svg, entries);
     const cross = add(svg, "g", { class: "cross" });
     const part = { area, x, y, cross };
-    makeLive(svg, part, {
-      hover: (at) => this.hover(at, part),
-      zoom: (_, from, to) => {
-        this.zoomed = [rangeOf(x, from[0], to[0]), rangeOf(y, from[1], to[1])];
-        this.redraw();
-      },
-      reset: () => {
-        this.zoomed = null;
-        this.redraw();
-      },
-    });
+    makeLive(svg, part, this);
     return svg;
   }
 

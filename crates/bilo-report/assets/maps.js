@@ -40,17 +40,7 @@ class MapsFigure {
     addText(svg, area.left, area.top - 10, panel.title, { "font-size": 12.5 });
     this.drawBar(svg, panel, area);
     const part = { area, x, y, panel, cross: add(svg, "g", { class: "cross" }) };
-    makeLive(svg, part, {
-      hover: (at) => this.hover(at, part),
-      zoom: (_, from, to) => {
-        this.zoomed = [rangeOf(x, from[0], to[0]), rangeOf(y, from[1], to[1])];
-        this.redraw();
-      },
-      reset: () => {
-        this.zoomed = null;
-        this.redraw();
-      },
-    });
+    makeLive(svg, part, this);
     return part;
   }
 

@@ -85,7 +85,11 @@ function pointer(svg, event) {
 }
 
 // Hovering tells, dragging zooms, a double click goes back. `part` holds the rectangle, its scales and its clip.
-function makeLive(svg, part, { hover, zoom, reset }) {
+function makeLive(svg, part, figure) {
+  const zoom = (to) => {
+    figure.zoomed = to;
+    figure.redraw();
+  };
   const { left, top, width, height } = part.area;
   const cover = add(svg, "rect", { class: "area", x: left, y: top, width, height, fill: "transparent" });
   const inside = ([x, y]) => [Math.min(Math.max(x, left), left + width), Math.min(Math.max(y, top), top + height)];
@@ -98,7 +102,7 @@ function makeLive(svg, part, { hover, zoom, reset }) {
   });
   cover.addEventListener("pointermove", (event) => {
     const at = inside(pointer(svg, event));
-    hover(at, part);
+    figure.hover(at, part);
     if (!start) return;
     const [x, y] = [0, 1].map((i) => Math.min(start[i], at[i]));
     const [w, h] = [0, 1].map((i) => Math.abs(start[i] - at[i]));
@@ -109,10 +113,12 @@ function makeLive(svg, part, { hover, zoom, reset }) {
     const [from, to] = [start, inside(pointer(svg, event))];
     start = null;
     frame.remove();
-    if (Math.abs(from[0] - to[0]) > 6 && Math.abs(from[1] - to[1]) > 6) zoom(part, from, to);
+    if (Math.abs(from[0] - to[0]) > 6 && Math.abs(from[1] - to[1]) > 6) {
+      zoom([rangeOf(part.x, from[0], to[0]), rangeOf(part.y, from[1], to[1])]);
+    }
   });
-  cover.addEventListener("pointerleave", () => hover(null, part));
-  cover.addEventListener("dblclick", reset);
+  cover.addEventListener("pointerleave", () => figure.hover(null, part));
+  cover.addEventListener("dblclick", () => zoom(null));
 }
 
 // Two pixels as the ends of a range.

@@ -5,6 +5,7 @@
 
 pub mod csv;
 pub mod drawing;
+mod escape;
 pub mod files;
 pub mod forward;
 pub mod html;

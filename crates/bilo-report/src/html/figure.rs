@@ -1,7 +1,7 @@
 //! Figures as data; `assets/*.js` draws them.
 
 use super::block::{Axis, Block};
-use super::escape::escaped;
+use crate::escape::escaped;
 use serde_json::{Map, Value, json};
 
 /// All figures of a page, and the arrays that they show.

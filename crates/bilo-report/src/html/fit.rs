@@ -1,10 +1,10 @@
 //! Data against what was fitted to them, where a state itself was observed and the data are a file of the folder.
 
 use super::block::Axis;
-use super::escape::escaped;
 use super::figure::{Figures, Lines, Ordinates, Series};
 use super::source::{Source, string};
 use super::text::scientific;
+use crate::escape::escaped;
 use bilo::npy::Array;
 use std::fs;
 use std::path::Path;

@@ -15,22 +15,14 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Lines that cannot be read are left out: a killed run may leave half of one. Where a dictionary gave way to a network,
-    /// rows have a loss more than the header, before the unknowns at the end.
-    pub(super) fn parse<'a>(text: &'a str, unknowns: &[&str]) -> History {
-        let mut lines = text.lines();
-        let names: Vec<&str> = lines.next().map_or_else(Vec::new, |line| line.split(',').collect());
+    /// Lines that cannot be read are left out: a killed run may leave half of one.
+    pub(super) fn parse(text: &str) -> History {
+        let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = rows.next().unwrap_or_default();
         // Phase, step and seconds come first.
         let columns = names.iter().skip(3).map(|name| (name.to_string(), vec![])).collect();
         let mut history = History { columns, ..History::default() };
-        let unknowns = names.iter().filter(|name| unknowns.contains(name)).count();
-        let losses = names.len() - unknowns;
-        let row = |line: &'a str| {
-            let cells: Vec<&'a str> = line.split(',').collect();
-            let more = cells.len().checked_sub(names.len())?;
-            Some([&cells[..losses], &cells[losses + more..]].concat())
-        };
-        let rows: Vec<Vec<&str>> = lines.filter_map(row).collect();
+        let rows: Vec<Vec<&str>> = rows.filter(|row| row.len() == names.len() && row.len() >= 3).collect();
         let every = rows.len().div_ceil(MOST_ROWS).max(1);
         let (mut before, mut last) = (0.0, 0.0);
         for (number, row) in rows.iter().enumerate() {
@@ -68,26 +60,18 @@ mod tests {
     fn phases_follow_each_other_and_half_a_line_is_no_row() {
         let text = "phase,step,seconds,residual,D\npretrain,1,0.1,0.5,1\npretrain,10,0.2,0.4,1\ntrain,1,0.3,NaN,1\n\
                     train,5,0.4,0.2,1.5\ntrain,6";
-        let history = History::parse(text, &["D"]);
+        let history = History::parse(text);
         assert_eq!(history.steps, [1.0, 10.0, 11.0, 15.0]);
         assert_eq!(history.phases, [(0.0, "pretrain".to_owned()), (10.0, "train".to_owned())]);
         assert_eq!(history.column("D"), Some(&[1.0, 1.0, 1.0, 1.5][..]));
         assert!(history.column("residual").unwrap()[2].is_nan());
-        assert_eq!(History::parse("", &[]), History::default());
-    }
-
-    #[test]
-    fn a_loss_without_a_name_moves_no_unknown() {
-        let text = "phase,step,seconds,residual,D\ntrain,1,0.1,0.5,1\npretrain,1,0.2,0.4,0.3,2\n";
-        let history = History::parse(text, &["D"]);
-        assert_eq!(history.column("D"), Some(&[1.0, 2.0][..]));
-        assert_eq!(history.column("residual"), Some(&[0.5, 0.4][..]));
+        assert_eq!(History::parse(""), History::default());
     }
 
     #[test]
     fn long_histories_are_thinned_but_keep_their_end() {
         let rows: String = (1..=10_000).map(|step| format!("train,{step},0,{step}\n")).collect();
-        let history = History::parse(&format!("phase,step,seconds,data\n{rows}"), &[]);
+        let history = History::parse(&format!("phase,step,seconds,data\n{rows}"));
         assert!(history.steps.len() <= MOST_ROWS + 1);
         assert_eq!(history.steps.last(), Some(&10_000.0));
     }

@@ -3,7 +3,7 @@
 //! It is written from the text's tree, not from the graph: a reader wants to see what the author wrote, `-div(D grad u)`
 //! and not what became of it.
 
-use super::escape::escaped;
+use crate::escape::escaped;
 use bilo_expr::{Ast, AstKind, Operator, parse};
 
 /// What names in formulas mean.

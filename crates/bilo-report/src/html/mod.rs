@@ -4,7 +4,6 @@
 //! itself: text and formulas are HTML and MathML, figures are data that a script in the page draws, nothing is fetched.
 
 mod block;
-mod escape;
 mod figure;
 mod fit;
 mod history;

@@ -1,7 +1,7 @@
 //! The skeleton of a page, and what is put into it.
 
-use super::escape::{escaped, script_json};
 use super::text::NONE;
+use crate::escape::{escaped, script_json};
 use crate::picture::base64;
 use serde_json::Value;
 

@@ -8,11 +8,11 @@ mod unknowns;
 mod verdict;
 
 use super::ReportError;
-use super::escape::escaped;
 use super::figure::Figures;
 use super::fit;
 use super::page::{self, contents, drawing, section};
 use super::source::Source;
+use crate::escape::escaped;
 use std::path::Path;
 
 pub(super) use fields::axes_of;

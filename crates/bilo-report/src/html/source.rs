@@ -27,10 +27,8 @@ impl Source {
     pub(super) fn read(folder: &Path, outcome: &str) -> Result<Source, ReportError> {
         let value = serde_json::from_str(outcome);
         let value: Value = value.map_err(ReportError::reading(&folder.join(OUTCOME)))?;
-        let unknowns: Vec<&str> =
-            value["unknowns"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         let history = fs::read_to_string(folder.join(HISTORY)).unwrap_or_default();
-        let history = History::parse(&history, &unknowns);
+        let history = History::parse(&history);
         let problem = folder.join(PROBLEM);
         let text = text_of(&problem)?;
         let mut source = Source {

@@ -1,11 +1,11 @@
 //! The page of a study: its table, its pictures, and links to its runs.
 
 use super::ReportError;
-use super::escape::escaped;
 use super::figure::Figures;
 use super::page::{self, contents, drawing, section, table};
 use super::text::{NONE, or_none, scientific, with_deviation};
 use super::write_run;
+use crate::escape::escaped;
 use crate::files::{OUTCOME, REPORT, STUDY};
 use serde_json::{Map, Value};
 use std::fs;

@@ -1,6 +1,7 @@
 //! A canvas that becomes SVG: lines, rectangles, text and images, in pixels, y downwards.
 
 use super::colour::Colour;
+use crate::escape::escaped;
 
 /// What was drawn so far.
 pub(crate) struct Canvas {
@@ -145,23 +146,6 @@ fn pixels(value: f64) -> String {
     if text == "-0" { "0".to_string() } else { text.to_string() }
 }
 
-/// Text as XML: names come from problem files. Control characters are not allowed there at all.
-fn escaped(text: &str) -> String {
-    let mut result = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => result.push_str("&amp;"),
-            '<' => result.push_str("&lt;"),
-            '>' => result.push_str("&gt;"),
-            '"' => result.push_str("&quot;"),
-            '\'' => result.push_str("&apos;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => result.push('\u{fffd}'),
-            c => result.push(c),
-        }
-    }
-    result
-}
-
 /// RFC 4648.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -207,7 +191,7 @@ mod tests {
             Text { content: "</text><script>\"&'\u{1}", size: 10.0, anchor: Anchor::Start, upright: false };
         canvas.text([1.0, 2.0], text, INK);
         let svg = canvas.finish();
-        assert!(svg.contains(">&lt;/text&gt;&lt;script&gt;&quot;&amp;&apos;\u{fffd}</text>"), "{svg}");
+        assert!(svg.contains(">&lt;/text&gt;&lt;script&gt;&quot;&amp;&#39;\u{fffd}</text>"), "{svg}");
         assert!(!svg.contains("<script"), "{svg}");
     }
 

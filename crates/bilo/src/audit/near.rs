@@ -42,16 +42,27 @@ impl Inspector<'_> {
         operator: &mut LocalOperator,
         device: &mut dyn Device,
     ) -> Result<Vec<Found>> {
-        let neighbours = self.data.problem().neighbours.iter().enumerate();
+        let problem = self.data.problem();
+        if problem.neighbours.is_empty() {
+            return Ok(vec![]);
+        }
+        let at_guess = match self.visit(&Theta::guess(problem)?) {
+            Ok(visit) => classical_fields(problem, &visit.solution)?,
+            Err(reason) => return Ok(vec![Err(no_solution("the guess", &reason))]),
+        };
+        let neighbours = problem.neighbours.iter().enumerate();
         neighbours
-            .map(|(n, neighbour)| self.beside(n + 1, neighbour, point, seed, operator, device))
+            .map(|(n, neighbour)| {
+                let found = self.beside(neighbour, &at_guess, point, seed, operator, device)?;
+                Ok(found.map(|(near, fields)| (near, numbered(fields, n + 1))))
+            })
             .collect()
     }
 
     fn beside(
         &self,
-        number: usize,
         neighbour: &Neighbour,
+        at_guess: &Fields,
         point: &Point,
         seed: u64,
         operator: &mut LocalOperator,
@@ -72,15 +83,10 @@ impl Inspector<'_> {
         let mut eta = moved.eta_of_guess();
         eta.extend(operator.functions.coefficients_of_guesses(&moved)?);
         let there = point.moved_to(eta);
-        let visits = [Theta::guess(problem)?, Theta::guess(&moved)?].map(|theta| self.visit(&theta));
-        let [Ok(guess), Ok(visit)] = &visits else {
-            let reason = visits.into_iter().find_map(std::result::Result::err).unwrap_or_default();
-            return Ok(Err(format!(
-                "no solution to hold the operator against at {}: {reason}",
-                neighbour.at
-            )));
+        let visit = match self.visit(&Theta::guess(&moved)?) {
+            Ok(visit) => visit,
+            Err(reason) => return Ok(Err(no_solution(&neighbour.at, &reason))),
         };
-        let unmoved = classical_fields(problem, &guess.solution)?;
         let verdict = verify(problem, operator, device, &there, Ok(&visit.solution))?;
         let states = verdict.states.iter().filter_map(|state| {
             let name = format!("{}_classical", state.name);
@@ -90,14 +96,21 @@ impl Inspector<'_> {
             Some(NearState {
                 name: state.name.clone(),
                 relative_l2_vs_classical: state.relative_l2_vs_classical?,
-                relative_l2_of_guess: relative_l2(&of(&unmoved)?, &of(&verdict.fields)?),
+                relative_l2_of_guess: relative_l2(&of(at_guess)?, &of(&verdict.fields)?),
             })
         });
         let near = Near { at: neighbour.at.clone(), states: states.collect() };
-        let of_states =
-            |field: &Field| field.name.ends_with("_network") || field.name.ends_with("_classical");
-        let fields = verdict.fields.arrays.into_iter().filter(of_states);
-        let named = |field: Field| Field { name: format!("{}_near_{number}", field.name), ..field };
-        Ok(Ok((near, fields.map(named).collect())))
+        Ok(Ok((near, verdict.fields.arrays)))
     }
+}
+
+fn no_solution(at: &str, reason: &str) -> String {
+    format!("no solution to hold the operator against at {at}: {reason}")
+}
+
+/// The solutions among fields, named after the number of the neighbour.
+fn numbered(fields: Vec<Field>, number: usize) -> Vec<Field> {
+    let is_solution = |field: &Field| field.name.ends_with("_network") || field.name.ends_with("_classical");
+    let named = |field: Field| Field { name: format!("{}_near_{number}", field.name), ..field };
+    fields.into_iter().filter(is_solution).map(named).collect()
 }

@@ -1,7 +1,7 @@
 //! What was checked, and everything needed to repeat the run.
 
 use super::solver;
-use crate::html::escape::escaped;
+use crate::escape::escaped;
 use crate::html::mathml::inline_name;
 use crate::html::page::{table, without_empty};
 use crate::html::source::Source;

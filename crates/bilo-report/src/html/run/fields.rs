@@ -1,8 +1,8 @@
 //! The solution: by what was trained, by the classical solver, their difference, and the residuals.
 
 use super::{CLASSICAL, ESTIMATE, solver};
+use crate::escape::escaped;
 use crate::html::block::{Axis, Block};
-use crate::html::escape::escaped;
 use crate::html::figure::{Figures, Lines, Ordinates, Panel, Scale, Series};
 use crate::html::source::Source;
 

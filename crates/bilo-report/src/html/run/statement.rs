@@ -1,6 +1,6 @@
 //! The problem in words and formulas.
 
-use crate::html::escape::escaped;
+use crate::escape::escaped;
 use crate::html::mathml::{Names, equation, formula, inline_formula, inline_name};
 use crate::html::source::{Source, string};
 use toml_edit::Item;

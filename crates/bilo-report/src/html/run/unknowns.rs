@@ -1,8 +1,8 @@
 //! What was inferred: a table of numbers, figures of functions.
 
 use super::{ESTIMATE, GUESS, TRUTH};
+use crate::escape::escaped;
 use crate::html::block::Block;
-use crate::html::escape::escaped;
 use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
 use crate::html::mathml::inline_name;
 use crate::html::page::{table, without_empty};

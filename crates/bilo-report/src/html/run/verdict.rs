@@ -1,7 +1,7 @@
 //! The head of a page: what was asked, and whether the answer can be trusted.
 
 use super::solver;
-use crate::html::escape::escaped;
+use crate::escape::escaped;
 use crate::html::source::Source;
 use crate::html::text::{count, scientific};
 use crate::table::NO_SOLUTION;

@@ -1,9 +1,9 @@
-//! Text from files inside a page: it can neither leave its element nor end the script that holds it.
+//! Text from files inside pages and drawings: it can neither leave its element nor end the script that holds it.
 
 use serde_json::Value;
 
-/// Text as HTML, inside elements and quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+/// Text as HTML and as XML, inside elements and quoted attributes; XML allows no other control characters at all.
+pub(crate) fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -13,7 +13,7 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => result.push_str("&quot;"),
             '\'' => result.push_str("&#39;"),
             '\n' | '\t' => result.push(c),
-            c if c.is_control() => result.push('\u{fffd}'),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => result.push('\u{fffd}'),
             c => result.push(c),
         }
     }
@@ -21,7 +21,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// JSON inside a `<script>`: the only way out is `<`, of `</script` or `<!--`, which stands in strings alone.
-pub(super) fn script_json(value: &Value) -> String {
+pub(crate) fn script_json(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
