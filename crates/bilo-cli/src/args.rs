@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::folder::PROBLEM;
 use crate::problems::{self, Shipped};
 use crate::resume::{KEEP_EVERY, Resume};
+use crate::run::Keeping;
 use crate::statement::Statement;
 use bilo::problem::Overrides;
 use bilo::{Hardware, Job, Method};
@@ -41,6 +42,14 @@ enum Command {
     Watch {
         /// The folder of the run or of the study
         folder: PathBuf,
+    },
+    /// Watch a run or a study in a browser: a page on this machine alone
+    Serve {
+        /// The folder of the run or of the study
+        folder: PathBuf,
+        /// The port; 0 takes one that is free
+        #[arg(long, value_name = "N", default_value_t = 8642)]
+        port: u16,
     },
     /// Write report.html of a run's or a study's folder again, from its files
     Report(ReportArgs),
@@ -116,6 +125,9 @@ struct WayArgs {
     /// Seconds between two checkpoints of networks in training
     #[arg(long, value_name = "SECONDS", default_value_t = KEEP_EVERY, value_parser = seconds)]
     checkpoint_every: f64,
+    /// Write losses and unknowns as event files for TensorBoard, too
+    #[arg(long)]
+    tensorboard: bool,
     /// Print the result as JSON, and nothing else
     #[arg(long)]
     json: bool,
@@ -183,6 +195,9 @@ struct ReportArgs {
     /// The folder of a run or of a study
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// Solve for the data loss all over the plane of a run's two unknowns, and draw its contours (961 classical solutions)
+    #[arg(long)]
+    contours: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -204,10 +219,11 @@ pub(crate) enum Task {
     Solve(SolveTask),
     Study(StudyTask),
     Compare(CompareTask),
-    Report(PathBuf),
+    Report { folder: PathBuf, contours: bool },
     List,
     New(NewTask),
     Watch(PathBuf),
+    Serve { folder: PathBuf, port: u16 },
     Completions(Shell),
     Man(PathBuf),
 }
@@ -220,7 +236,7 @@ pub(crate) struct RunTask {
     pub(crate) out: Option<PathBuf>,
     /// What it goes on with.
     pub(crate) resume: Option<Resume>,
-    pub(crate) keep_every: Duration,
+    pub(crate) keeping: Keeping,
     pub(crate) json: bool,
     pub(crate) progress: bool,
 }
@@ -246,7 +262,7 @@ pub(crate) struct StudyTask {
     pub(crate) jobs: Option<usize>,
     pub(crate) threads: usize,
     pub(crate) hardware: Hardware,
-    pub(crate) keep_every: Duration,
+    pub(crate) keeping: Keeping,
     pub(crate) json: bool,
     pub(crate) progress: bool,
 }
@@ -258,7 +274,7 @@ pub(crate) struct CompareTask {
     pub(crate) job: Job,
     /// None for as many as BiLO takes.
     pub(crate) seconds: Option<f64>,
-    pub(crate) keep_every: Duration,
+    pub(crate) keeping: Keeping,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) json: bool,
@@ -283,10 +299,11 @@ impl Args {
             Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::Compare(args) => args.resolve().map(Task::Compare),
-            Command::Report(args) => Ok(Task::Report(args.folder)),
+            Command::Report(args) => Ok(Task::Report { folder: args.folder, contours: args.contours }),
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
             Command::Watch { folder } => Ok(Task::Watch(folder)),
+            Command::Serve { folder, port } => Ok(Task::Serve { folder, port }),
             Command::Completions { shell } => Ok(Task::Completions(shell)),
             Command::Man { folder } => Ok(Task::Man(folder)),
         }
@@ -325,7 +342,7 @@ impl RunArgs {
             job,
             out,
             resume,
-            keep_every: self.way.keep_every(),
+            keeping: self.way.keeping(),
             json: self.way.json,
             progress: self.way.shows_progress(),
         })
@@ -344,8 +361,8 @@ impl WayArgs {
         !self.json && !self.quiet
     }
 
-    fn keep_every(&self) -> Duration {
-        Duration::from_secs_f64(self.checkpoint_every)
+    fn keeping(&self) -> Keeping {
+        Keeping { every: Duration::from_secs_f64(self.checkpoint_every), tensorboard: self.tensorboard }
     }
 }
 
@@ -366,7 +383,7 @@ impl StudyArgs {
             jobs: self.jobs.map(NonZeroUsize::get),
             threads: self.threads.get(),
             hardware: self.way.device,
-            keep_every: self.way.keep_every(),
+            keeping: self.way.keeping(),
             progress: self.way.shows_progress(),
             json: self.way.json,
         }
@@ -384,7 +401,7 @@ impl CompareArgs {
             overrides,
             job: self.job.resolve(Method::Bilo, self.way.device),
             seconds: self.seconds,
-            keep_every: self.way.keep_every(),
+            keeping: self.way.keeping(),
             out: self.out,
             progress: self.way.shows_progress(),
             json: self.way.json,

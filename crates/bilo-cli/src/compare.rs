@@ -39,7 +39,7 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
             &case,
             &job,
             &out.join(folder_name(&case, job.seed)),
-            task.keep_every,
+            task.keeping,
             &interrupt,
             &mut All(observers),
         );

@@ -3,10 +3,11 @@
 
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
+use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
 use bilo::{Job, Method};
 pub(crate) use bilo_report::files::{
-    FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, TABLE, UNFINISHED_REPORT, picture_file,
+    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
 };
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -104,7 +105,8 @@ impl RunFolder {
             match self.goes_on {
                 // What it came to is no longer all.
                 Some(_) => remove(
-                    &[OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT].map(|name| self.path.join(name)),
+                    &[OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, LOSSES]
+                        .map(|name| self.path.join(name)),
                 )?,
                 None => {
                     remove_former_run(&self.path)?;
@@ -138,12 +140,15 @@ fn is_former_run(folder: &Path) -> bool {
 /// Removes what a run writes, but for its history; anything else stays. The outcome goes first: where one is, all is.
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
-    let pictures = rerun::former_pictures(folder);
-    let own = [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, PROBLEM, UNFINISHED_PROBLEM]
+    let stated = rerun::former_files(folder);
+    let own = [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, LOSSES, PROBLEM, UNFINISHED_PROBLEM]
         .into_iter()
         .chain(checkpoint::FILES);
-    let files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
-    remove(&[&files, &data[..], &pictures].concat())?;
+    let mut files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
+    let entries = fs::read_dir(folder).map_err(Failure::file("look into", folder))?;
+    let events = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(EVENTS));
+    files.extend(events.map(|entry| entry.path()));
+    remove(&[&files, &data[..], &stated].concat())?;
     // `data/NAME` and `data`, unless something else is in them.
     for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
         let _ = fs::remove_dir(above);

@@ -21,10 +21,12 @@ mod report;
 mod rerun;
 mod resume;
 mod run;
+mod serve;
 mod settings;
 mod solve;
 mod statement;
 mod study;
+mod underway;
 mod watch;
 
 use args::{Args, Task};
@@ -49,10 +51,11 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
         Task::Compare(task) => compare::compare(&task),
-        Task::Report(folder) => report::again(&folder),
+        Task::Report { folder, contours } => report::again(&folder, contours),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
         Task::Watch(folder) => watch::watch(&folder),
+        Task::Serve { folder, port } => serve::serve(&folder, port),
         Task::Completions(shell) => manual::completions(shell),
         Task::Man(folder) => manual::man(&folder),
     }

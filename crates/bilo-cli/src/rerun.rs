@@ -4,7 +4,7 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
-use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, picture_file};
+use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
 use crate::settings;
 use crate::statement::Statement;
 
@@ -124,13 +124,16 @@ pub(crate) fn former_data(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The pictures that a former run drew: those that its problem file states, if it could have.
-pub(crate) fn former_pictures(folder: &Path) -> Vec<PathBuf> {
+/// The pictures and fits of a former run: those of what its problem file states, if it could have.
+pub(crate) fn former_files(folder: &Path) -> Vec<PathBuf> {
     let document = former_problem(folder);
-    let pictures = document.get("picture").and_then(Item::as_table_like);
-    let names = pictures.into_iter().flat_map(|pictures| pictures.iter().map(|(name, _)| name));
-    let fits = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    names.filter(fits).map(|name| folder.join(picture_file(name))).collect()
+    let files = |table: &str, file: fn(&str) -> String| -> Vec<PathBuf> {
+        let entries = document.get(table).and_then(Item::as_table_like);
+        let names = entries.into_iter().flat_map(|entries| entries.iter().map(|(name, _)| name));
+        let fits = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        names.filter(fits).map(|name| folder.join(file(name))).collect()
+    };
+    [files("picture", picture_file), files("observation", fit_file)].concat()
 }
 
 /// The problem file of a former run; nothing if it cannot be read.

@@ -3,17 +3,17 @@
 use crate::args::RunTask;
 use crate::checkpoint::{self, Keeper};
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, picture_file};
+use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, fit_file, picture_file};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::report::{History, memory};
+use crate::report::{Events, History, memory};
 use crate::rerun::Rerun;
 use bilo::Job;
-use bilo::observer::{Control, Event, Observer, Phase};
+use bilo::observer::{Control, Event, Observer, Phase, Silent};
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::Problem;
-use bilo_report::{drawing, html, json, npz, table};
+use bilo_report::{csv, drawing, html, json, npz, table};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let mut interrupt = Interrupt::on_ctrl_c()?;
     let mut progress = Progress::new(task.progress, interrupt.clone());
     let observer = &mut All([&mut progress, &mut interrupt]);
-    let conducted = conduct(&problem, &job, &mut folder, task.keep_every, observer)?;
+    let conducted = conduct(&problem, &job, &mut folder, task.keeping, observer)?;
     drop(progress);
     let Conducted { outcome, json, reached, peak_memory, saved, kept } = conducted;
     if let Some(failure) = kept {
@@ -55,8 +55,16 @@ pub(crate) struct Conducted {
     peak_memory: Option<u64>,
     /// Whether its files could be written.
     pub(crate) saved: Result<(), Failure>,
-    /// Why a checkpoint could not.
+    /// Why a checkpoint, or an event for TensorBoard, could not.
     kept: Option<Failure>,
+}
+
+/// What is written as a run goes, beside its history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    /// Between two checkpoints.
+    pub(crate) every: Duration,
+    pub(crate) tensorboard: bool,
 }
 
 /// Runs a problem and fills its folder.
@@ -64,23 +72,29 @@ pub(crate) fn conduct(
     problem: &Problem,
     job: &Job,
     folder: &mut RunFolder,
-    keep_every: Duration,
+    keeping: Keeping,
     observer: &mut dyn Observer,
 ) -> Result<Conducted, Failure> {
     if folder.goes_on().is_some() {
         // Its history ends where the run goes on, before anything is added to it.
         folder.open()?;
     }
-    let mut keeper = Keeper::new(folder.path(), folder.owner(job), keep_every);
+    let mut keeper = Keeper::new(folder.path(), folder.owner(job), keeping.every);
+    let mut events = keeping.tensorboard.then(|| Events::new(folder.path()));
     let mut history = History::new(folder);
     let mut reached = Reached(Phase::Pretrain);
     // The history is first: what it has when a checkpoint is written belongs to it.
-    let outcome = bilo::run(problem, job, &mut All([&mut history, &mut reached, &mut keeper, observer]))?;
+    let events_or_none: &mut dyn Observer = match &mut events {
+        Some(events) => events,
+        None => &mut Silent,
+    };
+    let observers = &mut All([&mut history, &mut reached, &mut keeper, events_or_none, observer]);
+    let outcome = bilo::run(problem, job, observers)?;
     let recorded = history.finish();
     let peak_memory = memory::peak_bytes();
     let json = json::render(&outcome, peak_memory);
     let saved = folder.open().and_then(|out| save(&json, &outcome, out));
-    let (saved, kept) = (recorded.and(saved), keeper.finish());
+    let (saved, kept) = (recorded.and(saved), keeper.finish().or(events.and_then(Events::finish)));
     Ok(Conducted { json, reached: reached.0, peak_memory, saved, kept, outcome })
 }
 
@@ -109,6 +123,10 @@ impl Observer for Reached {
 fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     let fields_file = out.join(FIELDS);
     npz::write(&outcome.fields, &fields_file).map_err(Failure::file("write", &fields_file))?;
+    for misfit in &outcome.misfits {
+        let file = out.join(fit_file(&misfit.name));
+        csv::write_fit(&misfit.fit, &file).map_err(Failure::file("write", &file))?;
+    }
     for picture in &outcome.drawings {
         let file = out.join(picture_file(&picture.name));
         fs::write(&file, drawing::svg(picture)).map_err(Failure::file("write", &file))?;

@@ -15,8 +15,9 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::rerun::Rerun;
 use crate::resume;
-use crate::run::conduct;
+use crate::run::{Keeping, conduct};
 use bilo::observer::Observer;
+use bilo::outcome::Stop;
 use bilo::{Hardware, Job};
 use bilo_report::html;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -26,7 +27,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 use summary::{Ended, Summary};
 
 /// Runs at a time on a GPU, unless stated: small kernels of one fill the gaps of another.
@@ -96,7 +96,7 @@ fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> 
             let (method, hardware) = (case.method, task.hardware);
             let job = Job { seed, threads: Some(task.threads), method, hardware, from: None };
             let path = out.join(folder_name(case, seed));
-            let found = one(case, &job, &path, task.keep_every, interrupt, &mut interrupt.clone());
+            let found = one(case, &job, &path, task.keeping, interrupt, &mut interrupt.clone());
             bar.set_message(folder_name(case, seed));
             bar.inc(1);
             ended.lock().expect("no run panics")[number] = Some(found);
@@ -127,7 +127,7 @@ pub(crate) fn one(
     case: &Case,
     job: &Job,
     path: &Path,
-    keep_every: Duration,
+    keeping: Keeping,
     interrupt: &Interrupt,
     observer: &mut dyn Observer,
 ) -> Ended {
@@ -142,8 +142,12 @@ pub(crate) fn one(
         }
         let mut job = job.clone();
         let mut folder = resume::or_begin(path.to_path_buf(), rerun, &mut job)?;
-        let conducted = conduct(&problem, &job, &mut folder, keep_every, observer)?;
+        let conducted = conduct(&problem, &job, &mut folder, keeping, observer)?;
         conducted.saved?;
+        if conducted.outcome.stop == Stop::Interrupted {
+            // What it came to so far is no result.
+            return Err(Failure::new("interrupted"));
+        }
         serde_json::from_str(&conducted.json).map_err(|error| Failure::new(error.to_string()))
     };
     outcome().map_err(|failure| failure.headline())

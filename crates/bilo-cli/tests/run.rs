@@ -50,6 +50,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "data_misfit",
         "audit",
         "near",
+        "correlations",
         "singular_values",
         "noise",
         "notes",

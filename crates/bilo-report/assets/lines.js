@@ -55,6 +55,7 @@ class LinesFigure {
     const y = new Scale(ys, [area.top + area.height, area.top], this.spec.log);
     addAxes(svg, area, x, y, this.spec.names, true);
     const clip = addClip(svg, area);
+    this.drawContours(clip, x, y);
     this.drawMarks(svg, area, x);
     this.drawRules(clip, area, y);
     for (const series of this.visible()) this.drawSeries(clip, series, x, y);
@@ -102,6 +103,13 @@ class LinesFigure {
       const top = y.at(series.y[i]);
       add(parent, "rect", { x: x.at(at) - width / 2, y: top, width, height: Math.max(0, y.at(0) - top), fill: this.colour(series) });
     });
+  }
+
+  drawContours(parent, x, y) {
+    for (const [xs, ys] of this.spec.contours) {
+      const path = xs.map((at, i) => `${i ? "L" : "M"}${x.at(at).toFixed(2)} ${y.at(ys[i]).toFixed(2)}`).join("");
+      add(parent, "path", { d: path, fill: "none", stroke: "var(--soft)", "stroke-width": 0.8, "stroke-opacity": 0.55, class: "contour" });
+    }
   }
 
   drawRules(parent, area, y) {

@@ -3,7 +3,7 @@
 use bilo::audit::Audit;
 use bilo::audit::near::{Near, NearState};
 use bilo::outcome::{
-    Field, Fields, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
+    Field, Fields, Fit, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
 };
 use bilo::uncertainty::{Noise, NoiseSource};
 
@@ -49,6 +49,12 @@ pub(crate) fn outcome() -> Outcome {
             classical: Some(3e-4),
             dice_network: None,
             dice_classical: None,
+            fit: Fit {
+                coordinates: vec![("x".into(), vec![0.0, 1.0]), ("t".into(), vec![1.0, 1.0])],
+                data: Some(vec![0.25, 2.0]),
+                network: Some(vec![0.1, 2.1]),
+                ..Fit::default()
+            },
         }],
         audit: vec![
             Audit { at: "guess", cosine: 0.995, relative_error: 0.02, below_noise: false },
@@ -62,6 +68,7 @@ pub(crate) fn outcome() -> Outcome {
                 relative_l2_of_guess: 0.12,
             }],
         }],
+        correlations: vec![vec![1.0, -0.5], vec![-0.5, 1.0]],
         singular_values: vec![4.0, 0.5],
         noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: Some(0.01) }],
         notes: vec![],

@@ -6,6 +6,10 @@ pub const PROBLEM: &str = "problem.toml";
 pub const HISTORY: &str = "history.csv";
 /// Solutions and unknown functions as arrays.
 pub const FIELDS: &str = "fields.npz";
+/// The data loss over the plane of two unknowns.
+pub const LOSSES: &str = "losses.npz";
+/// Its array there.
+pub const DATA_LOSS: &str = "data_loss";
 /// What a run came to.
 pub const OUTCOME: &str = "outcome.json";
 /// The page to read.
@@ -16,6 +20,11 @@ pub const UNFINISHED_REPORT: &str = "report.part";
 pub const STUDY: &str = "study.json";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub const TABLE: &str = "fields.csv";
+
+/// The file of an observation: the data, and what the solutions say instead.
+pub fn fit_file(observation: &str) -> String {
+    format!("fit-{observation}.csv")
+}
 
 /// The file of a picture.
 pub fn picture_file(name: &str) -> String {

@@ -33,6 +33,7 @@ pub fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         }),
         "audit": outcome.audit.iter().map(audit).collect::<Vec<_>>(),
         "near": outcome.near.iter().map(near).collect::<Vec<_>>(),
+        "correlations": outcome.correlations,
         "singular_values": outcome.singular_values,
         "noise": map(&outcome.noise, |noise| {
             (&noise.observation, json!({ "source": noise.source.name(), "sd": noise.sd }))
@@ -243,6 +244,16 @@ mod tests {
         }
       }
     }
+  ],
+  "correlations": [
+    [
+      1.0,
+      -0.5
+    ],
+    [
+      -0.5,
+      1.0
+    ]
   ],
   "singular_values": [
     4.0,

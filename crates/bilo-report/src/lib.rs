@@ -8,12 +8,14 @@ pub mod drawing;
 mod escape;
 pub mod files;
 pub mod forward;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod npz;
 pub mod number;
 pub mod picture;
 pub mod table;
+pub mod tensorboard;
 
 #[cfg(test)]
 mod example;

@@ -11,8 +11,8 @@ use crate::likelihood::Sites;
 use crate::misfit::{DataLoss, TwinLoss, Visit, columns};
 use crate::operator::LocalOperator;
 use crate::optimum::minimise;
-use crate::outcome::{MisfitOutcome, Outcome, ScalarOutcome, Stop};
-use crate::problem::{GradientMode, Problem, Table};
+use crate::outcome::{Fit, MisfitOutcome, Outcome, ScalarOutcome, Stop};
+use crate::problem::{GradientMode, Likelihood, Observation, Problem, Table};
 use crate::theta::Theta;
 use crate::train::Point;
 use crate::twin::{Twin, WithSlopes};
@@ -259,9 +259,32 @@ pub(crate) fn misfits(
             classical: classical.map(term).transpose()?,
             dice_network: network.and_then(dice),
             dice_classical: classical.and_then(dice),
+            fit: fit(
+                data.problem(),
+                observation,
+                sites,
+                [network, classical].map(|all| Some(&all?[number][..])),
+            ),
         })
     })
     .collect()
+}
+
+/// The data of an observation beside the values of both solutions there.
+fn fit(problem: &Problem, observation: &Observation, sites: &Sites, values: [Option<&[f64]>; 2]) -> Fit {
+    // Places of an integral, where nothing was observed, come before.
+    let Some(part) = sites.parts.last() else { return Fit::default() };
+    let there = |values: &[f64]| values[part.places.clone()].to_vec();
+    let names = problem.coordinates.iter().map(|coordinate| coordinate.name.clone());
+    let particles = matches!(observation.likelihood, Likelihood::PoissonProcess { .. });
+    let [network, classical] = values.map(|values| values.map(there));
+    Fit {
+        coordinates: names.zip(sites.coordinates.iter().map(|column| there(column))).collect(),
+        data: (!particles).then(|| part.data.clone()),
+        sigma: part.sigma.clone(),
+        network,
+        classical,
+    }
 }
 
 /// 2 |A and B| / (|A| + |B|) of the sets where values and data are above one half.
@@ -282,6 +305,7 @@ pub(crate) fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
         return;
     };
     outcome.unknowns.iter_mut().zip(found.sd).for_each(|(unknown, sd)| unknown.sd = Some(sd));
+    outcome.correlations = found.correlations;
     outcome.singular_values = found.singular_values;
     outcome.warnings.extend(found.warnings);
 }

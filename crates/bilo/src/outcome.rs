@@ -151,6 +151,23 @@ pub struct MisfitOutcome {
     pub dice_network: Option<f64>,
     /// The same of the classical solution.
     pub dice_classical: Option<f64>,
+    /// Value by value.
+    pub fit: Fit,
+}
+
+/// What was observed, and what the solutions at the estimate say instead, place by place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// Name and values of each coordinate.
+    pub coordinates: Vec<(String, Vec<f64>)>,
+    /// The data; none for particles, whose places are the data.
+    pub data: Option<Vec<f64>>,
+    /// Their standard deviations, if they have such.
+    pub sigma: Option<Vec<f64>>,
+    /// By the network's solution, if there is a network.
+    pub network: Option<Vec<f64>>,
+    /// By the classical solution, if there is one.
+    pub classical: Option<Vec<f64>>,
 }
 
 /// Wall-clock seconds.
@@ -283,6 +300,7 @@ impl Outcome {
             misfits: vec![],
             audit: vec![],
             near: vec![],
+            correlations: vec![],
             singular_values: vec![],
             noise: vec![],
             notes: vec![],
@@ -332,6 +350,8 @@ pub struct Outcome {
     pub audit: Vec<Audit>,
     /// The operator of the guess where unknowns have other values, wherever the problem asks for it.
     pub near: Vec<Near>,
+    /// Correlations of the scalar unknowns' estimates by the classical twin's sensitivities, a row for each; empty if unknown.
+    pub correlations: Vec<Vec<f64>>,
     /// Singular values of the sensitivities of the observed values to relative changes of the unknowns
     /// at the estimate, largest first; empty if unknown.
     pub singular_values: Vec<f64>,

@@ -87,20 +87,34 @@ impl Spectrum {
     }
 
     /// Relative standard deviations of the unknowns if the weighted value i has noise of this standard
-    /// deviation: the lengths of the rows of the pseudo-inverse with its columns scaled by the noise.
-    /// Infinite for the unknowns that are not seen.
+    /// deviation. Infinite for the unknowns that are not seen.
     pub(crate) fn deviations(&self, noise: impl Fn(usize) -> f64) -> Vec<f64> {
+        let covariances = self.covariances(noise);
+        (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect()
+    }
+
+    /// The covariances of the unknowns' relative errors with that noise: the products of the rows of the pseudo-inverse
+    /// with its columns scaled by the noise. Those of unknowns that are not seen are infinite with themselves and not
+    /// numbers with others.
+    pub(crate) fn covariances(&self, noise: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
         // Not zero, so that a direction without a share in an unknown adds nothing to it.
         let singular = |k: usize| self.singular_values[k].max(f64::MIN_POSITIVE);
         let entry = |j: usize, i: usize| -> f64 {
             (0..self.seen.len()).map(|k| self.right[(j, k)] * self.left[(i, k)] / singular(k)).sum()
         };
-        let square = |j: usize| (0..self.left.nrows()).map(|i| (entry(j, i) * noise(i)).powi(2)).sum::<f64>();
-        let mut deviations = vec![f64::INFINITY; self.singular_values.len()];
-        for (place, &unknown) in self.seen.iter().enumerate() {
-            deviations[unknown] = square(place).sqrt();
+        let row = |j: usize| -> Vec<f64> { (0..self.left.nrows()).map(|i| entry(j, i) * noise(i)).collect() };
+        let rows: Vec<Vec<f64>> = (0..self.seen.len()).map(row).collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let count = self.singular_values.len();
+        let nothing = |i: usize, j: usize| if i == j { f64::INFINITY } else { f64::NAN };
+        let mut covariances: Vec<Vec<f64>> =
+            (0..count).map(|i| (0..count).map(|j| nothing(i, j)).collect()).collect();
+        for (a, &i) in self.seen.iter().enumerate() {
+            for (b, &j) in self.seen.iter().enumerate() {
+                covariances[i][j] = product(&rows[a], &rows[b]);
+            }
         }
-        deviations
+        covariances
     }
 
     /// A sentence if some combination of the unknowns that are seen leaves no trace in the data.

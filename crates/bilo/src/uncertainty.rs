@@ -106,6 +106,8 @@ impl Noise {
 pub struct Uncertainty {
     /// Standard deviation of each unknown's estimate.
     pub sd: Vec<f64>,
+    /// Correlations of the estimates; not numbers where one of two unknowns is not seen.
+    pub correlations: Vec<Vec<f64>>,
     /// Singular values of the sensitivities d value / d relative change of an unknown, largest first.
     pub singular_values: Vec<f64>,
     /// A sentence for each unknown or combination of unknowns that the data do not see.
@@ -128,7 +130,8 @@ impl Uncertainty {
         let (plain, weighted) =
             (sensitivities.spectrum(|_| 1.0)?, sensitivities.spectrum(|i| noise.roots[i])?);
         // A value that is missing tells nothing, whatever its noise.
-        let relative_sd = weighted.deviations(|i| noise.spread.get(i).copied().unwrap_or(1.0));
+        let covariances = weighted.covariances(|i| noise.spread.get(i).copied().unwrap_or(1.0));
+        let relative_sd: Vec<f64> = (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect();
         let alone = |&unseen: &usize| -> Vec<f64> {
             (0..problem.unknowns.len()).map(|j| f64::from(j == unseen)).collect()
         };
@@ -136,8 +139,15 @@ impl Uncertainty {
         let unseen = unseen.iter().map(|unseen| hardly_seen(problem, &alone(unseen)));
         Some(Self {
             sd: relative_sd.iter().zip(&units).map(|(sd, unit)| sd * unit).collect(),
+            correlations: correlations(&covariances, &relative_sd),
             warnings: unseen.chain(plain.warning(problem)).collect(),
             singular_values: plain.singular_values,
         })
     }
+}
+
+/// Of each unknown with each.
+fn correlations(covariances: &[Vec<f64>], sd: &[f64]) -> Vec<Vec<f64>> {
+    let entry = |i: usize, j: usize| if i == j { 1.0 } else { covariances[i][j] / (sd[i] * sd[j]) };
+    (0..sd.len()).map(|i| (0..sd.len()).map(|j| entry(i, j)).collect()).collect()
 }

@@ -5,17 +5,13 @@ use super::plan::{Case, Plan, short};
 use super::summary::{Ended, Summary};
 use crate::failure::Failure;
 use crate::folder::HISTORY;
+use bilo_report::history::History;
 use bilo_report::picture::bars::{self, Bar, Chart};
-use bilo_report::picture::paths::{self, Landscape, Plane};
+use bilo_report::picture::landscape::Landscape;
+use bilo_report::picture::paths::{self, Plane};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-/// Nodes of a landscape along each unknown.
-const NODES: usize = 31;
-
-/// What is above the least loss by less than this part of the range of all is not told apart.
-const FLOOR: f64 = 1e-6;
 
 /// Most points of a way that are drawn.
 const MOST_POINTS: usize = 2000;
@@ -102,14 +98,15 @@ pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<O
         } else {
             format!("{} = {}", layout.of, layout.groups[group])
         };
-        plane.ways[series] = fs::read_to_string(file).map_or(vec![], |text| way(&text, &names));
+        let history = fs::read_to_string(file).map(|text| History::parse(&text, MOST_POINTS));
+        plane.ways[series] = history.map_or(vec![], |history| history.way([&names[0], &names[1]]));
         plane.goal = plane.goal.or_else(|| goal(ended.first()?.as_ref().ok()?, &names));
     }
     if plan.contours {
         let ends = paths::ends(&planes);
         for (group, plane) in planes.iter_mut().enumerate() {
             let first = layout.places.iter().position(|place| place.0 == group).expect("a case of the group");
-            plane.landscape = Some(landscape(&plan.cases[first], plan.seeds[0], ends)?);
+            plane.landscape = landscape(&plan.cases[first], plan.seeds[0], ends)?;
         }
     }
     Ok(Some(paths::sheet(&planes, [&names[0], &names[1]], &layout.series)))
@@ -128,50 +125,10 @@ fn goal(outcome: &Value, names: &[String; 2]) -> Option<[f64; 2]> {
     Some([truth(&names[0])?, truth(&names[1])?])
 }
 
-/// The unknowns in the training steps of a history.
-fn way(history: &str, names: &[String; 2]) -> Vec<[f64; 2]> {
-    let mut lines = history.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let column = |name: &String| header.iter().position(|column| column == name);
-    let (Some(first), Some(second)) = (column(&names[0]), column(&names[1])) else { return vec![] };
-    let mut points = vec![];
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let number = |column: usize| cells.get(column).and_then(|cell| cell.parse::<f64>().ok());
-        if let ("train", Some(x), Some(y)) = (cells[0], number(first), number(second)) {
-            points.push([x, y]);
-        }
-    }
-    let stride = points.len().div_ceil(MOST_POINTS).max(1);
-    let last = points.last().copied();
-    points.into_iter().step_by(stride).chain(last).collect()
-}
-
-/// The logarithm of the data loss above its least value.
-fn landscape(case: &Case, seed: u64, ends: [(f64, f64); 2]) -> Result<Landscape, Failure> {
-    let axis = |(lo, hi): (f64, f64)| -> Vec<f64> {
-        (0..NODES).map(|i| lo + (hi - lo) * i as f64 / (NODES - 1) as f64).collect()
-    };
-    let axes = ends.map(axis);
+/// The data loss around the ways.
+fn landscape(case: &Case, seed: u64, ends: [(f64, f64); 2]) -> Result<Option<Landscape>, Failure> {
+    let axes = Landscape::axes(ends);
     let problem = case.statement.problem(&case.overrides)?;
     let losses = bilo::loss_map(&problem, seed, [&axes[0], &axes[1]])?;
-    let finite = || losses.iter().copied().filter(|loss| loss.is_finite());
-    let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-    let values = losses.iter().map(|loss| (loss - least + FLOOR * (most - least)).log10()).collect();
-    Ok(Landscape { axes, values })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_way_is_that_of_training() {
-        let history = "phase,step,seconds,data.u,D,rho\npretrain,1,0.1,NaN,1.0,1.0\ntrain,1,0.2,0.5,1.0,1.0\n\
-                       train,2,0.3,0.4,1.5,1.25\n";
-        let names = ["D".to_owned(), "rho".to_owned()];
-        assert_eq!(way(history, &names), [[1.0, 1.0], [1.5, 1.25], [1.5, 1.25]]);
-        assert!(way(history, &["D".to_owned(), "mu".to_owned()]).is_empty());
-        assert!(way("", &names).is_empty());
-    }
+    Ok(Landscape::of_losses(axes, &losses))
 }

@@ -1,6 +1,8 @@
 //! What `bilo watch` shows.
 
-use bilo_report::number::{duration, significant};
+use crate::underway::{Run, State};
+use bilo_report::history::{History, is_loss};
+use bilo_report::number::significant;
 use std::fmt::Write;
 
 /// Characters of a line.
@@ -8,89 +10,32 @@ const WIDTH: usize = 48;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// How a run is.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum State {
-    UnderWay,
-    /// With the reason.
-    Ended(String),
-    /// Neither under way nor at an end: it was killed.
-    Broken,
-}
-
-/// A history as far as it is written.
-#[derive(Debug, PartialEq)]
-pub(super) struct Progress {
-    /// The phase and the step of the last row.
-    at: Option<(String, String)>,
-    seconds: f64,
-    /// Losses and unknowns: name, whether it is a loss, values.
-    columns: Vec<(String, bool, Vec<f64>)>,
-}
-
-impl Progress {
-    /// Of `history.csv`; a row that is being written is left out.
-    pub(super) fn of(text: &str) -> Self {
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let mut rows = whole.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        let header = rows.next().unwrap_or_default();
-        let rows: Vec<Vec<&str>> = rows.filter(|row| row.len() == header.len()).collect();
-        let number = |cell: &&str| cell.parse().unwrap_or(f64::NAN);
-        let column = |index: usize| rows.iter().map(|row| number(&row[index])).collect::<Vec<f64>>();
-        let columns = (3..header.len()).map(|c| (header[c].to_owned(), is_loss(header[c]), column(c)));
-        Progress {
-            at: rows.last().map(|row| (row[0].to_owned(), row[1].to_owned())),
-            seconds: rows.last().map_or(0.0, |row| number(&row[2])),
-            columns: columns.collect(),
-        }
-    }
-
-    fn place(&self) -> String {
-        match &self.at {
-            Some((phase, step)) => format!("{phase}, step {step}, {}", duration(self.seconds)),
-            None => "no step yet".to_owned(),
-        }
-    }
-}
-
-/// Losses have a point in their names, which unknowns cannot have; or are all residuals together, or a lesson.
-fn is_loss(name: &str) -> bool {
-    name.contains('.') || ["residual", "residual-gradient", "learning"].contains(&name)
-}
-
 /// A run.
-pub(super) fn run(title: &str, progress: &Progress, state: &State) -> String {
-    let mut text = format!("{title}: {} ({})\n\n", progress.place(), words(state));
-    let width = progress.columns.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let (unknowns, losses): (Vec<_>, Vec<_>) = progress.columns.iter().partition(|(_, is_loss, _)| !is_loss);
-    for (name, is_loss, values) in unknowns.into_iter().chain(losses) {
+pub(super) fn run(title: &str, history: &History, state: &State) -> String {
+    let mut text = format!("{title}: {} ({})\n\n", history.place(), state.words());
+    let width = history.columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let (losses, unknowns): (Vec<_>, Vec<_>) = history.columns.iter().partition(|(name, _)| is_loss(name));
+    for (name, values) in unknowns.into_iter().chain(losses) {
+        let is_loss = is_loss(name);
         let mut known = values.iter().copied().filter(|value| !value.is_nan());
         let Some(first) = known.next() else { continue };
         let last = known.next_back().unwrap_or(first);
-        let show = |value: f64| if *is_loss { format!("{value:.2e}") } else { significant(value) };
-        let line = line(values, *is_loss);
+        let show = |value: f64| if is_loss { format!("{value:.2e}") } else { significant(value) };
+        let line = line(values, is_loss);
         let _ = writeln!(text, "{name:width$}  {:>10}  {:>10}  {line}", show(first), show(last));
     }
     text
 }
 
 /// A study: a line for each run.
-pub(super) fn study(title: &str, runs: &[(String, Progress, State)]) -> String {
-    let ended = runs.iter().filter(|(_, _, state)| matches!(state, State::Ended(_))).count();
+pub(super) fn study(title: &str, runs: &[Run]) -> String {
+    let ended = runs.iter().filter(|run| matches!(run.state, State::Ended(_))).count();
     let mut text = format!("{title}: {ended} of the {} runs that were begun have ended\n\n", runs.len());
-    let width = runs.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    for (name, progress, state) in runs {
-        let _ = writeln!(text, "{name:width$}  {}  ({})", progress.place(), words(state));
+    let width = runs.iter().map(|run| run.name.chars().count()).max().unwrap_or(0);
+    for Run { name, history, state } in runs {
+        let _ = writeln!(text, "{name:width$}  {}  ({})", history.place(), state.words());
     }
     text
-}
-
-fn words(state: &State) -> &str {
-    match state {
-        State::UnderWay => "under way",
-        State::Ended(stop) => stop,
-        State::Broken => "neither under way nor at its end: bilo run --resume goes on with it",
-    }
 }
 
 /// Values from left to right as bars, losses by their logarithms if they have such; blank where there are none.
@@ -123,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_run_has_its_unknowns_and_losses() {
-        let text = run("runs/rod-0", &Progress::of(HISTORY), &State::UnderWay);
+        let text = run("runs/rod-0", &History::parse(HISTORY, 100), &State::UnderWay);
         let expected = "runs/rod-0: train, step 10, 75.0 s (under way)\n\n\
                         k                       1         1.5  ▁▁█\n\
                         residual.heat     1.00e-1     1.00e-3  █▅▁\n\
@@ -135,8 +80,8 @@ mod tests {
     fn a_study_has_a_line_for_each_run() {
         let ended = State::Ended("converged".into());
         let runs = [
-            ("bilo-seed=0".to_owned(), Progress::of(HISTORY), ended),
-            ("pinn-seed=0".to_owned(), Progress::of(""), State::UnderWay),
+            Run { name: "bilo-seed=0".to_owned(), history: History::parse(HISTORY, 100), state: ended },
+            Run { name: "pinn-seed=0".to_owned(), history: History::default(), state: State::UnderWay },
         ];
         let expected = "runs/s: 1 of the 2 runs that were begun have ended\n\n\
                         bilo-seed=0  train, step 10, 75.0 s  (converged)\n\

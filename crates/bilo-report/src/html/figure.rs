@@ -44,6 +44,8 @@ pub(super) struct Lines {
     /// Where something begins.
     pub(super) marks: Vec<(f64, String)>,
     pub(super) bars: bool,
+    /// Lines of equal height of what a way leads through.
+    pub(super) contours: Vec<Vec<[f64; 2]>>,
 }
 
 /// A field in colours.
@@ -85,11 +87,13 @@ impl Figures {
                 "name": one.name, "colour": one.colour, "dashed": one.dashed, "points": one.points, "x": x, "y": y,
             }));
         }
+        let contour = |points: Vec<[f64; 2]>| json!([0, 1].map(|axis| column(&points, axis)));
+        let contours: Vec<Value> = lines.contours.into_iter().map(contour).collect();
         let pair = |(at, name): (f64, String)| json!({ "at": at, "name": name });
         self.push(
             json!({
                 "kind": "lines", "title": lines.title, "names": lines.names, "log": lines.logarithmic,
-                "bars": lines.bars, "series": series, "frames": frames,
+                "bars": lines.bars, "series": series, "contours": contours, "frames": frames,
                 "rules": lines.rules.into_iter().map(pair).collect::<Vec<_>>(),
                 "marks": lines.marks.into_iter().map(pair).collect::<Vec<_>>(),
             }),
@@ -162,6 +166,10 @@ impl Series {
     pub(super) fn dashed(self) -> Series {
         Series { dashed: true, ..self }
     }
+}
+
+fn column(points: &[[f64; 2]], axis: usize) -> Vec<Value> {
+    points.iter().map(|point| rounded(point[axis])).collect()
 }
 
 fn axis(axis: &Axis) -> Value {

@@ -1,14 +1,13 @@
-//! Data against what was fitted to them, where a state itself was observed and the data are a file of the folder.
+//! Data against what was fitted to them.
 
-use super::block::Axis;
 use super::figure::{Figures, Lines, Ordinates, Series};
-use super::source::{Source, string};
+use super::run::{CLASSICAL, ESTIMATE, TRUTH};
+use super::source::Source;
 use super::text::scientific;
 use crate::escape::escaped;
-use bilo::npy::Array;
+use crate::files::fit_file;
 use std::fs;
 use std::path::Path;
-use toml_edit::Item;
 
 /// Most points of a scatter.
 const MOST_POINTS: usize = 2000;
@@ -17,54 +16,91 @@ const BARS: usize = 21;
 
 /// Observed values and the fitted ones at the same places.
 struct Fit {
+    /// The coordinate along which the places lie, if it is one alone.
+    along: Option<(String, Vec<f64>)>,
     data: Vec<f64>,
     fitted: Vec<f64>,
+    /// By the classical solver, if something else was fitted.
+    classical: Option<Vec<f64>>,
 }
 
-/// A scatter and a histogram for each observation that can be compared.
+/// A section for each observation that has values.
 pub(super) fn figures(source: &Source, folder: &Path, figures: &mut Figures) -> String {
     let mut html = String::new();
-    for (name, observation) in source.entries("observation") {
-        if let Some(fit) = Fit::of(source, folder, observation).filter(|fit| !fit.data.is_empty()) {
-            html += &fit.html(name, figures);
+    // Only what can be the name of one: the path must not lead elsewhere.
+    let fits = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    for name in source.names("observation").into_iter().filter(fits) {
+        let text = fs::read_to_string(folder.join(fit_file(&name))).unwrap_or_default();
+        let columns = Columns::parse(&text);
+        if let Some(fit) = columns.and_then(|columns| Fit::of(columns, &source.names("coordinates"))) {
+            html += &fit.html(&name, figures);
         }
     }
     html
 }
 
 impl Fit {
-    fn of(source: &Source, folder: &Path, observation: &Item) -> Option<Fit> {
-        let states = source.names("state");
-        let state = match string(observation, "value") {
-            Some(value) => states.iter().find(|state| *state == value.trim())?,
-            None => states.first()?,
+    fn of(columns: Columns, coordinates: &[String]) -> Option<Fit> {
+        let column = |name: &str| columns.column(name).map(<[f64]>::to_vec);
+        let (data, network, classical) = (column("data")?, column("network"), column("classical"));
+        let varies = |name: &&String| {
+            columns.column(name).is_some_and(|column| column.iter().any(|value| *value != column[0]))
         };
-        let data = observation.as_table_like()?.get("data")?;
-        let file = string(data, "file").filter(|file| file.starts_with("data/") && file.ends_with(".csv"))?;
-        if file.split('/').any(|part| part == "..") {
-            return None;
-        }
-        let columns = Columns::parse(&fs::read_to_string(folder.join(file)).ok()?)?;
-        let solved = source.arrays.get(&format!("{state}_network"));
-        let field = solved.or_else(|| source.arrays.get(&format!("{state}_classical")))?;
-        let axes = super::run::axes_of(source, &source.names("coordinates"))?;
-        let places: Option<Vec<Place>> = axes.iter().map(|axis| Place::of(axis, &columns, data)).collect();
-        let places = places?;
-        let at = |row: usize| places.iter().map(|place| place.at(row)).collect::<Vec<f64>>();
-        let values = columns.column("value")?;
-        let fitted =
-            (0..values.len()).map(|row| interpolated(field, &axes, &at(row))).collect::<Option<_>>()?;
-        Some(Fit { data: values.to_vec(), fitted })
+        let along: Vec<&String> = coordinates.iter().filter(varies).collect();
+        let along = match along[..] {
+            [alone] => Some((alone.clone(), column(alone)?)),
+            _ => None,
+        };
+        let (fitted, classical) = match network {
+            Some(network) => (network, classical),
+            None => (classical?, None),
+        };
+        (!data.is_empty()).then_some(Fit { along, data, fitted, classical })
     }
 
     fn html(&self, name: &str, figures: &mut Figures) -> String {
+        let profile = self.along.as_ref().map(|along| self.profile(name, along, figures)).unwrap_or_default();
+        let scatter = self.scatter(name, figures);
+        let histogram = self.histogram(name, figures);
+        format!("<h3>{}</h3>\n{profile}<div class=\"pair\">\n{scatter}{histogram}</div>\n", escaped(name))
+    }
+
+    /// Data and fit along the one coordinate that there is.
+    fn profile(&self, name: &str, (along, places): &(String, Vec<f64>), figures: &mut Figures) -> String {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+        let every = order.len().div_ceil(MOST_POINTS);
+        let thin = |values: &[f64]| order.iter().step_by(every).map(|&row| values[row]).collect::<Vec<f64>>();
+        let x = thin(places);
+        let data = Series {
+            name: "data".into(),
+            colour: TRUTH,
+            dashed: false,
+            points: true,
+            x: x.clone(),
+            y: Ordinates::Fixed(thin(&self.data)),
+        };
+        let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, thin(&self.fitted))];
+        if let Some(classical) = &self.classical {
+            series.push(Series::curve("classical", CLASSICAL, &x, thin(classical)).dashed());
+        }
+        let lines = Lines {
+            title: format!("{name} along {along}"),
+            names: [along.clone(), "value".into()],
+            series,
+            ..Lines::default()
+        };
+        figures.lines(lines, "")
+    }
+
+    fn scatter(&self, name: &str, figures: &mut Figures) -> String {
         let every = self.data.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
         let ends = self.data.iter().chain(&self.fitted);
         let (lo, hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
         let points = Series {
             name: "observed".into(),
-            colour: 1,
+            colour: ESTIMATE,
             dashed: false,
             points: true,
             x: thin(&self.data),
@@ -73,7 +109,7 @@ impl Fit {
         let scatter = Lines {
             title: format!("{name}: fit against data"),
             names: ["data".into(), "fit".into()],
-            series: vec![Series::curve("equal", 0, &[lo, hi], vec![lo, hi]).dashed(), points],
+            series: vec![Series::curve("equal", CLASSICAL, &[lo, hi], vec![lo, hi]).dashed(), points],
             ..Lines::default()
         };
         let shown = self.data.len().div_ceil(every);
@@ -81,12 +117,7 @@ impl Fit {
             all if all == shown => format!("{all} values."),
             all => format!("{shown} of {all} values."),
         };
-        let scatter = figures.lines(scatter, &caption);
-        format!(
-            "<h3>{}</h3>\n<div class=\"pair\">\n{scatter}{}</div>\n",
-            escaped(name),
-            self.histogram(name, figures)
-        )
+        figures.lines(scatter, &caption)
     }
 
     fn histogram(&self, name: &str, figures: &mut Figures) -> String {
@@ -103,7 +134,7 @@ impl Fit {
         let lines = Lines {
             title: format!("{name}: data − fit"),
             names: ["data − fit".into(), "count".into()],
-            series: vec![Series::curve("count", 1, &centres, counts)],
+            series: vec![Series::curve("count", ESTIMATE, &centres, counts)],
             bars: true,
             ..Lines::default()
         };
@@ -111,43 +142,19 @@ impl Fit {
     }
 }
 
-/// Where a row lies along one coordinate.
-enum Place {
-    Column(Vec<f64>),
-    Held(f64),
-}
-
-impl Place {
-    fn of(axis: &Axis, columns: &Columns, data: &Item) -> Option<Place> {
-        if let Some(column) = columns.column(&axis.name) {
-            return Some(Place::Column(column.to_vec()));
-        }
-        let held = data.as_table_like()?.get("at")?.as_table_like()?.get(&axis.name)?;
-        held.as_float().or(held.as_integer().map(|value| value as f64)).map(Place::Held)
-    }
-
-    fn at(&self, row: usize) -> f64 {
-        match self {
-            Place::Column(values) => values[row],
-            Place::Held(value) => *value,
-        }
-    }
-}
-
-/// A table of numbers in CSV.
+/// A table of numbers that the program wrote.
 struct Columns(Vec<(String, Vec<f64>)>);
 
 impl Columns {
-    /// None if a cell is no number: the run would not have taken it either.
+    /// None if a cell is no number: then somebody else wrote it.
     fn parse(text: &str) -> Option<Columns> {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        let clean = |cell: &str| cell.trim().trim_matches('"').trim().to_owned();
-        let mut columns: Vec<(String, Vec<f64>)> =
-            lines.next()?.split(',').map(|name| (clean(name), vec![])).collect();
+        let mut lines = text.lines();
+        let names = lines.next()?.split(',');
+        let mut columns: Vec<(String, Vec<f64>)> = names.map(|name| (name.to_owned(), vec![])).collect();
         for line in lines {
             let mut cells = line.split(',');
             for (_, column) in &mut columns {
-                column.push(clean(cells.next()?).parse().ok()?);
+                column.push(cells.next()?.parse().ok()?);
             }
         }
         Some(Columns(columns))
@@ -158,53 +165,28 @@ impl Columns {
     }
 }
 
-/// The value of a field between its nodes, linear in each coordinate; none where shapes disagree.
-fn interpolated(field: &Array, axes: &[Axis], at: &[f64]) -> Option<f64> {
-    if field.shape.len() != axes.len()
-        || axes.iter().zip(&field.shape).any(|(a, n)| a.nodes.len() != *n || *n < 2)
-    {
-        return None;
-    }
-    // The corners of the cell around the place, each with its weight.
-    let mut corners = vec![(0_usize, 1.0)];
-    for (axis, &at) in axes.iter().zip(at) {
-        let nodes = &axis.nodes;
-        let cell = nodes.partition_point(|node| *node <= at).clamp(1, nodes.len() - 1) - 1;
-        let share = ((at - nodes[cell]) / (nodes[cell + 1] - nodes[cell])).clamp(0.0, 1.0);
-        let next = |&(place, weight): &(usize, f64)| {
-            let first = place * nodes.len() + cell;
-            [(first, weight * (1.0 - share)), (first + 1, weight * share)]
-        };
-        corners = corners.iter().flat_map(next).collect();
-    }
-    Some(
-        corners
-            .into_iter()
-            .filter(|(_, weight)| *weight > 0.0)
-            .map(|(place, weight)| weight * field.data[place])
-            .sum(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn interpolation_is_exact_for_products_of_lines() {
-        let axis = |name: &str, nodes: &[f64]| Axis { name: name.into(), nodes: nodes.to_vec() };
-        let axes = [axis("x", &[0.0, 1.0, 2.0]), axis("t", &[0.0, 2.0])];
-        let field = Array { shape: vec![3, 2], data: vec![0.0, 2.0, 1.0, 5.0, 2.0, 8.0] };
-        // u = x + t + x t
-        assert_eq!(interpolated(&field, &axes, &[0.5, 1.0]), Some(2.0));
-        assert_eq!(interpolated(&field, &axes, &[2.0, 2.0]), Some(8.0));
-        assert_eq!(interpolated(&field, &axes[..1], &[0.5]), None);
+    fn fit(text: &str) -> Option<Fit> {
+        Fit::of(Columns::parse(text)?, &["x".to_owned(), "t".to_owned()])
     }
 
     #[test]
-    fn columns_have_names_and_numbers() {
-        let columns = Columns::parse("# data\nx, \"value\"\n0.5,1e-3\n\n1,2\n").unwrap();
-        assert_eq!(columns.column("value"), Some(&[1e-3, 2.0][..]));
-        assert!(Columns::parse("x,value\n1\n").is_none() && Columns::parse("x\na\n").is_none());
+    fn places_lie_along_the_one_coordinate_that_varies() {
+        let found = fit("x,t,data,network,classical\n1.0,1.0,2.0,2.1,2.2\n0.0,1.0,0.5,0.6,0.7\n").unwrap();
+        assert_eq!(found.along, Some(("x".to_owned(), vec![1.0, 0.0])));
+        assert_eq!((found.data, found.fitted), (vec![2.0, 0.5], vec![2.1, 0.6]));
+        assert_eq!(found.classical, Some(vec![2.2, 0.7]));
+        let found = fit("x,t,data,classical\n1.0,1.0,2.0,2.1\n0.0,0.0,0.5,0.6\n").unwrap();
+        assert_eq!((found.along, found.fitted, found.classical), (None, vec![2.1, 0.6], None));
+    }
+
+    #[test]
+    fn particles_and_foreign_files_have_no_fit() {
+        assert!(fit("x,t,network\n1.0,1.0,2.0\n").is_none());
+        assert!(fit("x,t,data,network\n").is_none());
+        assert!(Columns::parse("x,data\n1\n").is_none() && Columns::parse("x\na\n").is_none());
     }
 }

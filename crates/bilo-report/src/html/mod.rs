@@ -6,7 +6,7 @@
 mod block;
 mod figure;
 mod fit;
-mod history;
+pub mod live;
 mod mathml;
 mod page;
 mod run;

@@ -7,28 +7,53 @@ use serde_json::Value;
 
 const SKELETON: &str = include_str!("../../assets/page.html");
 const STYLE: &str = include_str!("../../assets/report.css");
-/// In the order in which they need each other.
-const SCRIPTS: [&str; 5] = [
+/// What draws figures, in the order in which they need each other.
+const FIGURES: [&str; 5] = [
     include_str!("../../assets/numbers.js"),
     include_str!("../../assets/plot.js"),
     include_str!("../../assets/lines.js"),
     include_str!("../../assets/maps.js"),
-    include_str!("../../assets/report.js"),
+    include_str!("../../assets/figures.js"),
 ];
+const REPORT: &str = include_str!("../../assets/report.js");
+const LIVE: &str = include_str!("../../assets/live.js");
 
-/// A whole page. Parts are put between the pieces of the skeleton, so that no text can be taken for a place.
+/// A page that is whole in itself.
 pub(super) fn page(title: &str, body: &str, data: &Value) -> String {
+    let data = format!("<script type=\"application/json\" id=\"data\">{}</script>\n", script_json(data));
+    filled(&Parts { title, policy: "", body, data: &data, start: REPORT })
+}
+
+/// A page that asks whoever served it for its data.
+pub(super) fn live(title: &str, body: &str) -> String {
+    filled(&Parts { title, policy: "; connect-src 'self'", body, data: "", start: LIVE })
+}
+
+/// What is put into the skeleton.
+struct Parts<'a> {
+    title: &'a str,
+    /// What scripts may do beyond drawing.
+    policy: &'a str,
+    body: &'a str,
+    data: &'a str,
+    /// The script that begins.
+    start: &'a str,
+}
+
+/// Parts are put between the pieces of the skeleton, so that no text can be taken for a place.
+fn filled(parts: &Parts<'_>) -> String {
     let mut page = String::new();
     let mut rest = SKELETON;
     while let Some((before, after)) = rest.split_once("{{") {
         page.push_str(before);
         let (place, after) = after.split_once("}}").unwrap_or((after, ""));
         match place {
-            "title" => page.push_str(&escaped(title)),
+            "title" => page.push_str(&escaped(parts.title)),
+            "policy" => page.push_str(parts.policy),
             "style" => page.push_str(STYLE),
-            "body" => page.push_str(body),
-            "data" => page.push_str(&script_json(data)),
-            "script" => SCRIPTS.iter().for_each(|script| page.push_str(script)),
+            "body" => page.push_str(parts.body),
+            "data" => page.push_str(parts.data),
+            "script" => FIGURES.iter().chain([&parts.start]).for_each(|script| page.push_str(script)),
             _ => {}
         }
         rest = after;

@@ -6,6 +6,7 @@ mod fields;
 mod statement;
 mod unknowns;
 mod verdict;
+mod way;
 
 use super::ReportError;
 use super::figure::Figures;
@@ -15,13 +16,13 @@ use super::source::Source;
 use crate::escape::escaped;
 use std::path::Path;
 
-pub(super) use fields::axes_of;
-
 // Whatever is drawn in these colours is the same thing in all figures.
-const CLASSICAL: usize = 0;
-const ESTIMATE: usize = 1;
-const TRUTH: usize = 2;
+pub(super) const CLASSICAL: usize = 0;
+pub(super) const ESTIMATE: usize = 1;
+pub(super) const TRUTH: usize = 2;
 const GUESS: usize = 3;
+
+pub(super) use convergence::html as convergence;
 
 pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> {
     let source = Source::read(folder, outcome)?;

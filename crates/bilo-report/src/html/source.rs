@@ -1,20 +1,25 @@
 //! The files of a run folder, read back: all that a page is made from.
 
 use super::ReportError;
-use super::history::History;
-use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, picture_file};
+use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, picture_file};
+use crate::history::History;
 use bilo::npy::{Archive, Array};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, TableLike};
+
+/// Most rows of a history that a page keeps: more than there are pixels.
+const MOST_ROWS: usize = 1500;
 
 /// What a run left behind.
 pub(super) struct Source {
     pub(super) outcome: Value,
     pub(super) history: History,
     pub(super) arrays: BTreeMap<String, Array>,
+    /// The data loss over two unknowns, if somebody asked for it.
+    pub(super) losses: BTreeMap<String, Array>,
     pub(super) problem: DocumentMut,
     /// The problem file as text, with its comments.
     pub(super) text: String,
@@ -23,24 +28,49 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// A run that has no outcome yet has what its problem file says of the unknowns.
+    pub(super) fn under_way(folder: &Path) -> Result<Source, ReportError> {
+        if let Ok(outcome) = fs::read_to_string(folder.join(OUTCOME)) {
+            return Source::without_fields(folder, &outcome);
+        }
+        let mut source = Source::without_fields(folder, "{}")?;
+        let number = |item: &Item, key: &str| {
+            let item = item.as_table_like()?.get(key)?;
+            item.as_float().or(item.as_integer().map(|value| value as f64))
+        };
+        let unknown = |(name, item): (&str, &Item)| {
+            (name.to_owned(), json!({ "guess": number(item, "guess"), "truth": number(item, "truth") }))
+        };
+        let unknowns: Map<String, Value> = source.entries("unknown").into_iter().map(unknown).collect();
+        source.outcome = json!({ "unknowns": unknowns });
+        Ok(source)
+    }
+
     /// An outcome, as text, and a problem there must be; a history and fields may be missing.
     pub(super) fn read(folder: &Path, outcome: &str) -> Result<Source, ReportError> {
+        let mut source = Source::without_fields(folder, outcome)?;
+        source.arrays = arrays(&folder.join(FIELDS))?;
+        source.losses = arrays(&folder.join(LOSSES))?;
+        source.pictures = source.read_pictures(folder);
+        Ok(source)
+    }
+
+    fn without_fields(folder: &Path, outcome: &str) -> Result<Source, ReportError> {
         let value = serde_json::from_str(outcome);
         let value: Value = value.map_err(ReportError::reading(&folder.join(OUTCOME)))?;
         let history = fs::read_to_string(folder.join(HISTORY)).unwrap_or_default();
-        let history = History::parse(&history);
+        let history = History::parse(&history, MOST_ROWS);
         let problem = folder.join(PROBLEM);
         let text = text_of(&problem)?;
-        let mut source = Source {
+        Ok(Source {
             outcome: value,
             history,
-            arrays: arrays(&folder.join(FIELDS))?,
+            arrays: BTreeMap::new(),
+            losses: BTreeMap::new(),
             problem: text.parse().map_err(ReportError::reading(&problem))?,
             text,
             pictures: vec![],
-        };
-        source.pictures = source.read_pictures(folder);
-        Ok(source)
+        })
     }
 
     /// The entries of a table of the problem file, in its order.

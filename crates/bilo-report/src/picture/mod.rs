@@ -9,6 +9,7 @@ pub mod bars;
 pub(crate) mod colour;
 mod contour;
 pub(crate) mod grid;
+pub mod landscape;
 pub(crate) mod panel;
 pub mod paths;
 mod png;

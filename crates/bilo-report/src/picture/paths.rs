@@ -3,14 +3,11 @@
 use super::axes::{ABOVE, Axis, BELOW, LEFT, LEGEND_LINE, RIGHT, View, legend, line};
 use super::bars::colour;
 use super::colour::{Colour, INK, WHITE};
-use super::contour::contours;
-use super::grid::Grid;
+use super::landscape::{Landscape, around};
 use super::svg::{Canvas, Rectangle};
 
 const SIDE: f64 = 300.0;
 const ABREAST: usize = 2;
-/// Contours of the landscape.
-const LEVELS: usize = 16;
 const LANDSCAPE: Colour = Colour([190; 3]);
 
 /// Ways in one plane.
@@ -26,30 +23,9 @@ pub struct Plane {
     pub landscape: Option<Landscape>,
 }
 
-/// Numbers over the plane, whose contours are drawn at equal distances.
-#[derive(Clone, Debug)]
-pub struct Landscape {
-    /// Nodes along both unknowns.
-    pub axes: [Vec<f64>; 2],
-    /// A value for every node, the second unknown running fastest.
-    pub values: Vec<f64>,
-}
-
 /// The least rectangle around all ways and goals, with some room.
 pub fn ends(planes: &[Plane]) -> [(f64, f64); 2] {
-    let points = planes.iter().flat_map(|plane| plane.ways.iter().flatten().chain(&plane.goal));
-    let finite = points.filter(|point| point.iter().all(|value| value.is_finite()));
-    let none = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-    let ends = finite.fold(none, |ends, point| {
-        [0, 1].map(|axis: usize| (ends[axis].0.min(point[axis]), ends[axis].1.max(point[axis])))
-    });
-    ends.map(|(lo, hi)| {
-        if lo > hi {
-            return (0.0, 1.0);
-        }
-        let room = 0.12 * (hi - lo).max(1e-6 * hi.abs().max(1e-6));
-        (lo - room, hi + room)
-    })
+    around(planes.iter().flat_map(|plane| plane.ways.iter().flatten().chain(&plane.goal)))
 }
 
 /// Planes with the same ends, as a drawing in SVG.
@@ -75,7 +51,10 @@ pub fn sheet(planes: &[Plane], names: [&str; 2], series: &[String]) -> String {
 impl Plane {
     fn draw(&self, canvas: &mut Canvas, view: &View, names: [&str; 2], series: usize) {
         if let Some(landscape) = &self.landscape {
-            landscape.draw(canvas, view);
+            for found in landscape.contours() {
+                let points: Vec<[f64; 2]> = found.points.into_iter().map(|point| view.pixel(point)).collect();
+                canvas.polyline(&points, found.closed, line(LANDSCAPE, 0.8));
+            }
         }
         let ways = || {
             let all = self.ways.iter().enumerate().filter(|(_, way)| !way.is_empty());
@@ -104,19 +83,6 @@ impl Plane {
     }
 }
 
-impl Landscape {
-    fn draw(&self, canvas: &mut Canvas, view: &View) {
-        let grid = Grid::new(&self.axes[0], &self.axes[1], &self.values);
-        let Some((lo, hi)) = grid.range() else { return };
-        for level in (1..=LEVELS).map(|i| lo + (hi - lo) * i as f64 / (LEVELS + 1) as f64) {
-            for found in contours(&grid, level) {
-                let points: Vec<[f64; 2]> = found.points.into_iter().map(|point| view.pixel(point)).collect();
-                canvas.polyline(&points, found.closed, line(LANDSCAPE, 0.8));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,8 +106,8 @@ mod tests {
     #[test]
     fn contours_of_a_bowl_are_closed() {
         let axis: Vec<f64> = (0..21).map(|i| f64::from(i) / 10.0 - 1.0).collect();
-        let values = axis.iter().flat_map(|x| axis.iter().map(move |y| x * x + y * y)).collect();
-        let landscape = Some(Landscape { axes: [axis.clone(), axis], values });
+        let losses: Vec<f64> = axis.iter().flat_map(|x| axis.iter().map(move |y| x * x + y * y)).collect();
+        let landscape = Landscape::of_losses([axis.clone(), axis], &losses);
         let plane =
             Plane { title: String::new(), ways: vec![vec![[-1.0, -1.0], [1.0, 1.0]]], goal: None, landscape };
         assert!(sheet(&[plane], ["a", "b"], &["one".into()]).matches("Z\" fill").count() >= 5);

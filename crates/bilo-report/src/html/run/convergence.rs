@@ -1,10 +1,11 @@
 //! How the run came to its end: losses and unknowns over the steps.
 
-use super::{ESTIMATE, TRUTH};
-use crate::html::figure::{Figures, Lines, Ordinates, Series};
+use super::{ESTIMATE, way};
+use crate::history::is_loss;
+use crate::html::figure::{Figures, Lines, Series};
 use crate::html::source::Source;
 
-pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
+pub(in crate::html) fn html(source: &Source, figures: &mut Figures) -> String {
     if source.history.steps.is_empty() {
         return String::new();
     }
@@ -12,14 +13,14 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
     let mut html = losses(source, &scalars, figures);
     html += "<div class=\"pair\">\n";
     scalars.iter().for_each(|name| html += &unknown(source, name, figures));
-    html += &way(source, &scalars, figures);
+    html += &way::html(source, &scalars, figures);
     html + "</div>\n"
 }
 
 /// Names of the unknown numbers that the history follows.
 fn scalars(source: &Source) -> Vec<String> {
-    let names = source.outcome["unknowns"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
-    names.filter(|name| source.history.column(name).is_some()).collect()
+    let names = source.history.columns.iter().map(|(name, _)| name.clone());
+    names.filter(|name| !is_loss(name)).collect()
 }
 
 /// Where phases begin, if there are several.
@@ -84,33 +85,4 @@ fn unknown(source: &Source, name: &str, figures: &mut Figures) -> String {
         ..Lines::default()
     };
     figures.lines(lines, "over the steps.")
-}
-
-/// The way of the first two unknowns in their plane.
-fn way(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
-    let [first, second, ..] = unknowns else { return String::new() };
-    let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
-        return String::new();
-    };
-    let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
-    let point = |what: &str, colour: usize, key: &str| {
-        let (x, y) = (of(first, key)?, of(second, key)?);
-        let y = Ordinates::Fixed(vec![y]);
-        Some(Series { name: what.into(), colour, dashed: false, points: true, x: vec![x], y })
-    };
-    // A history shows the state before each step: the estimate is one further.
-    let extended = |values: &[f64], name: &str| -> Vec<f64> {
-        values.iter().copied().chain(of(name, "estimate")).collect()
-    };
-    let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
-    series.extend(point("guess", super::GUESS, "guess"));
-    series.extend(point("estimate", ESTIMATE, "estimate"));
-    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
-    let lines = Lines {
-        title: format!("{second} against {first}"),
-        names: [first.clone(), second.clone()],
-        series,
-        ..Lines::default()
-    };
-    figures.lines(lines, "from the guess to the estimate.")
 }

@@ -105,11 +105,33 @@ fn identifiability(source: &Source) -> String {
     } else {
         String::new()
     };
+    let correlations = correlations(source);
     format!(
         "<h3>What the data tell of the unknowns</h3>\n<p>Singular values of the derivatives of observed values by relative \
-         changes of the unknowns: {}{more}.{ratio}</p>\n",
+         changes of the unknowns: {}{more}.{ratio}</p>\n{correlations}",
         shown.join(", ")
     )
+}
+
+/// Those of different unknowns, if there are several.
+fn correlations(source: &Source) -> String {
+    let names: Vec<String> = object(source, "unknowns").map(|(name, _)| inline_name(name)).collect();
+    let rows: Vec<&Value> = list(source, "correlations").collect();
+    if rows.len() < 2 || rows.len() != names.len() {
+        return String::new();
+    }
+    let entry =
+        |row: &Value, j: usize| or_none(row.get(j).and_then(Value::as_f64), |value| format!("{value:.3}"));
+    let cells = |(i, row): (usize, &&Value)| {
+        let entries = (0..names.len()).map(|j| if j < i { entry(row, j) } else { String::new() });
+        std::iter::once(names[i].clone()).chain(entries.take(names.len() - 1)).collect::<Vec<String>>()
+    };
+    let rows = rows.iter().enumerate().skip(1).map(cells).collect::<Vec<_>>();
+    let header: Vec<&str> =
+        std::iter::once("").chain(names[..names.len() - 1].iter().map(String::as_str)).collect();
+    let legend =
+        "Correlations of the estimates: near ±1, the data tell a combination of the two better than either.";
+    format!("{}<p class=\"legend\">{legend}</p>\n", table(&header, &rows))
 }
 
 fn noise(source: &Source) -> String {

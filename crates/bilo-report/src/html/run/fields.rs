@@ -7,7 +7,7 @@ use crate::html::figure::{Figures, Lines, Ordinates, Panel, Scale, Series};
 use crate::html::source::Source;
 
 /// The axes of these names; none if one has no nodes in the folder.
-pub(in crate::html) fn axes_of(source: &Source, names: &[String]) -> Option<Vec<Axis>> {
+pub(super) fn axes_of(source: &Source, names: &[String]) -> Option<Vec<Axis>> {
     let axis = |name: &String| {
         let array = source.arrays.get(name).filter(|array| array.shape.len() == 1)?;
         Some(Axis { name: name.clone(), nodes: array.data.clone() })

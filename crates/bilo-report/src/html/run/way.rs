@@ -1,0 +1,98 @@
+//! The way of two unknowns in their plane, over lines of equal data loss.
+
+use super::{ESTIMATE, GUESS, TRUTH};
+use crate::files::DATA_LOSS;
+use crate::html::figure::{Figures, Lines, Ordinates, Series};
+use crate::html::source::Source;
+use crate::picture::landscape::Landscape;
+use std::f64::consts::TAU;
+
+/// Lines around the estimate; the outermost passes the guess.
+const RINGS: i32 = 8;
+/// Points of one.
+const POINTS: usize = 96;
+
+/// The first two unknowns.
+pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
+    let [first, second, ..] = unknowns else { return String::new() };
+    let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
+        return String::new();
+    };
+    let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
+    let point = |what: &str, colour: usize, key: &str| {
+        let (x, y) = (of(first, key)?, of(second, key)?);
+        let y = Ordinates::Fixed(vec![y]);
+        Some(Series { name: what.into(), colour, dashed: false, points: true, x: vec![x], y })
+    };
+    // A history shows the state before each step: the estimate is one further.
+    let extended = |values: &[f64], name: &str| -> Vec<f64> {
+        values.iter().copied().chain(of(name, "estimate")).collect()
+    };
+    let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
+    series.extend(point("guess", GUESS, "guess"));
+    series.extend(point("estimate", ESTIMATE, "estimate"));
+    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
+    let (contours, legend) = contours(source, [first, second]);
+    let lines = Lines {
+        title: format!("{second} against {first}"),
+        names: [first.clone(), second.clone()],
+        series,
+        contours,
+        ..Lines::default()
+    };
+    figures.lines(lines, &format!("from the guess to the estimate.{legend}"))
+}
+
+/// Lines of equal data loss, and what they are: those of solutions all over the plane if there are such, else those of the
+/// parabola at the estimate.
+fn contours(source: &Source, names: [&str; 2]) -> (Vec<Vec<[f64; 2]>>, &'static str) {
+    if let Some(landscape) = landscape(source, names) {
+        let close = |mut points: Vec<[f64; 2]>, closed: bool| {
+            points.extend(points.first().copied().filter(|_| closed));
+            points
+        };
+        let lines = landscape.contours().into_iter().map(|line| close(line.points, line.closed));
+        return (lines.collect(), " Lines of equal data loss, by classical solutions.");
+    }
+    match rings(source, names) {
+        Some(rings) => (
+            rings,
+            " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
+             <code>bilo report --contours</code> solves for those of the whole plane.",
+        ),
+        None => (vec![], ""),
+    }
+}
+
+fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {
+    let nodes = |name: &str| source.losses.get(name).map(|array| array.data.clone());
+    Landscape::of_losses([nodes(names[0])?, nodes(names[1])?], &source.losses.get(DATA_LOSS)?.data)
+}
+
+/// Ellipses from the standard deviations and the correlation.
+fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Vec<[f64; 2]>>> {
+    let of = |key: &str| -> Option<[f64; 2]> {
+        Some([source.number(&["unknowns", names[0], key])?, source.number(&["unknowns", names[1], key])?])
+    };
+    let (centre, guess, sd) = (of("estimate")?, of("guess")?, of("sd")?);
+    let places = names.map(|name| source.outcome["unknowns"].as_object()?.keys().position(|key| key == name));
+    let correlation = source.outcome["correlations"].get(places[0]?)?.get(places[1]?)?.as_f64()?;
+    let rest = (1.0 - correlation * correlation).sqrt();
+    // Turned and stretched so that rings are circles.
+    let across = (guess[0] - centre[0]) / sd[0];
+    let up = ((guess[1] - centre[1]) / sd[1] - correlation * across) / rest;
+    let radius = across.hypot(up);
+    if !(radius.is_finite() && radius > 0.0) {
+        return None;
+    }
+    let ring = |ring: i32| {
+        let radius = radius / 2.0_f64.powi(ring);
+        let point = |i: usize| {
+            let (sin, cos) = (TAU * i as f64 / POINTS as f64).sin_cos();
+            let up = correlation * cos + rest * sin;
+            [centre[0] + radius * sd[0] * cos, centre[1] + radius * sd[1] * up]
+        };
+        (0..=POINTS).map(point).collect()
+    };
+    Some((0..RINGS).map(ring).collect())
+}
