@@ -6,14 +6,14 @@
 //!   same, line breaks do not matter, `...` stands for what was left out. Numbers must agree within 2 %; below 1e-3 they
 //!   are errors of rounding and discretisation, and need only be below 1e-3 too. Times, memory, and what a line itself
 //!   calls "below the noise" are not compared.
-//! - `console,slow`: takes long, or depends on the machine. Not run; treated as `sh`.
+//! - `console slow`: takes long, or depends on the machine. Not run; treated as `sh`.
 //! - `sh`: the arguments of every `bilo ..` are parsed by the program (with `--help` behind them), and its settings are
 //!   checked (`bilo check`) where the problem is one that is there.
 //! - `toml` that begins with `name` is a problem and must pass `bilo check`; if it begins with `problem` it is a study,
 //!   which must pass all that `bilo study` looks at before the first run. Other pieces must be TOML, as a whole or, if
 //!   they are alternatives, line by line.
-//! - `LANGUAGE,file=NAME` is written into the folder. `toml,in=NAME`: its lines stand in that file, comments aside.
-//!   `toml,change=NAME`: its lines replace those with the same key there. `toml,ignore` is not looked at; the text says
+//! - `LANGUAGE file=NAME` is written into the folder. `toml in=NAME`: its lines stand in that file, comments aside.
+//!   `toml change=NAME`: its lines replace those with the same key there. `toml ignore` is not looked at; the text says
 //!   why.
 //! - `rust` is an `{{#include}}` of an example, which cargo compiles.
 
@@ -33,7 +33,7 @@ struct Page {
 /// A fenced block.
 struct Block {
     language: String,
-    /// What follows the language after commas.
+    /// What follows the language.
     marks: Vec<String>,
     text: String,
     /// Where it begins, for messages.
@@ -87,7 +87,7 @@ impl Page {
         for (number, line) in self.text.lines().enumerate() {
             match (line.trim_start().strip_prefix("```"), open) {
                 (Some(info), false) => {
-                    let mut words = info.split(',').map(|word| word.trim().to_owned());
+                    let mut words = info.split([',', ' ']).map(str::to_owned);
                     let (language, marks) = (words.next().unwrap_or_default(), words.collect());
                     let place = format!("{}:{}", self.name, number + 1);
                     blocks.push(Block { language, marks, text: String::new(), place });
