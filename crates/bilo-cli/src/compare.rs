@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::run::All;
-use crate::study::figures::entries;
+use crate::study::figures::{entries, off_optimum};
 use crate::study::plan::{Case, Plan};
 use crate::study::summary::{Ended, Summary};
 use crate::study::{folder_name, one, write_files};
@@ -62,23 +62,30 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
     if interrupt.pressed() { Err(Failure::new("interrupted")) } else { Ok(()) }
 }
 
-/// How far each method is from what the data say under the exact PDE, in standard deviations.
+/// How far each method is from what the data say under the exact PDE, in standard deviations; relative to the values where
+/// the noise is only what each method leaves of the data, and so as large as its own errors.
 fn verdicts(ended: &[Ended]) -> String {
     let sentence = |(method, ended): (Method, &Ended)| {
         let outcome = ended.as_ref().ok()?;
-        let worst = entries(&outcome["unknowns"]).filter_map(deviations).max_by(|a, b| a.1.total_cmp(&b.1));
-        let (unknown, deviations) = worst?;
-        let distance = match deviations {
-            d if d < 0.01 => "less than 0.01".to_owned(),
-            d if d < 10.0 => format!("{d:.2}"),
-            d => format!("{d:.0}"),
+        let by_itself = entries(&outcome["noise"]).any(|(_, noise)| noise["source"] == "residuals");
+        let distance = if by_itself { relative } else { deviations };
+        let worst = entries(&outcome["unknowns"]).filter_map(distance).max_by(|a, b| a.1.total_cmp(&b.1));
+        let (unknown, distance) = worst?;
+        let distance = match distance {
+            d if by_itself => format!("{d:.1e} (relative)"),
+            d if d < 0.01 => "less than 0.01 standard deviations".to_owned(),
+            d if d < 10.0 => format!("{d:.2} standard deviations"),
+            d => format!("{d:.0} standard deviations"),
         };
         let name = method.name();
-        Some(format!(
-            "{name} is {distance} standard deviations from the data-optimal values (worst: {unknown}).\n"
-        ))
+        Some(format!("{name} is {distance} from the data-optimal values (worst: {unknown}).\n"))
     };
     METHODS.into_iter().zip(ended).filter_map(sentence).collect()
+}
+
+/// An unknown with its distance from the data-optimal value, relative to it.
+fn relative((name, unknown): (&String, &Value)) -> Option<(String, f64)> {
+    Some((name.clone(), off_optimum(unknown).as_f64()?))
 }
 
 /// An unknown with its distance from the data-optimal value in standard deviations.

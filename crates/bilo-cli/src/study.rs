@@ -52,7 +52,10 @@ pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
             Failure::new("interrupted").help("the same command goes on with the runs that are missing")
         );
     }
-    Ok(())
+    match ended.iter().all(Result::is_err) {
+        true => Err(Failure::new("not one of the runs came to its end")),
+        false => Ok(()),
+    }
 }
 
 /// Writes tables and pictures; their names.

@@ -21,7 +21,14 @@ impl State {
     pub(crate) fn words(&self) -> &str {
         match self {
             State::UnderWay => "under way",
-            State::Ended(stop) => stop,
+            State::Ended(stop) => match stop.as_str() {
+                "converged" => "ended, converged",
+                "steps" => "ended, all steps were taken",
+                "time-limit" => "ended at its time limit",
+                "interrupted" => "interrupted",
+                "diverged" => "ended, diverged",
+                other => other,
+            },
             State::Broken => "neither under way nor at its end: bilo run --resume goes on with it",
         }
     }

@@ -1,10 +1,12 @@
 //! `report.html`: what is in it, what cannot get out of it, and what a browser makes of it.
 
+#[path = "common/browser.rs"]
+mod browsing;
 mod common;
 
+use browsing::browser;
 use common::{DECAY, Place};
 use std::path::Path;
-use std::process::Command;
 
 /// A problem in space and time that the classical solver alone solves in an instant.
 const FRONT: &str = "run fisher-kpp --method adjoint --quiet --out front --set classical.cells=20 \
@@ -80,24 +82,9 @@ fn estimate(place: &Place, folder: &str, name: &str) -> String {
     format!("<td><b>{}</b></td>", bilo_report::number::significant(value))
 }
 
-/// What the browser shows after the scripts ran, and what they complained of; none without a browser.
+/// What the browser shows of a file.
 fn shown(page: &Path, fragment: &str) -> Option<(String, String)> {
-    let address = format!("file://{}{fragment}", page.display());
-    let profile = tempfile::tempdir().unwrap();
-    let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(|name| {
-        let mut command = Command::new(name);
-        command.args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--enable-logging=stderr",
-            "--dump-dom",
-        ]);
-        command.arg(format!("--user-data-dir={}", profile.path().display()));
-        command.args(["--virtual-time-budget=2000", &address]).output().ok()
-    })?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Some((text(browser.stdout), text(browser.stderr)))
+    browser(&format!("file://{}{fragment}", page.display()))
 }
 
 #[test]

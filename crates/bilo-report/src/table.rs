@@ -1,7 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
-use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, picture_file};
+use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
 use bilo::uncertainty::NoiseSource;
@@ -38,9 +38,10 @@ pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &P
     let _ = writeln!(text, "{}", effort(outcome, peak_memory));
     let pictures: String =
         outcome.drawings.iter().map(|drawing| format!(", {}", picture_file(&drawing.name))).collect();
+    let fits: String = outcome.misfits.iter().map(|misfit| format!(", {}", fit_file(&misfit.name))).collect();
     let _ = writeln!(
         text,
-        "Files in {}: {REPORT}, {OUTCOME}, {HISTORY}, {FIELDS}, {PROBLEM}{pictures}",
+        "Files in {}: {REPORT}, {OUTCOME}, {HISTORY}, {FIELDS}{fits}, {PROBLEM}{pictures}",
         out.display()
     );
     text
@@ -318,7 +319,7 @@ u by the network of the guess at k = 1.5: 4.0e-3 from the classical solution, wh
 ± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
-Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, problem.toml
+Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml
 ";
         assert_eq!(
             render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),

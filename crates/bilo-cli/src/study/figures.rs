@@ -67,15 +67,17 @@ pub(crate) fn remark(outcome: &Value) -> Option<String> {
     if let Some(reason) = outcome["diverged"]["reason"].as_str() {
         return Some(format!("diverged: {reason}"));
     }
-    let reason = outcome["classical_failure"].as_str()?;
-    Some(format!("without a classical solution at the estimate: {reason}"))
+    if let Some(reason) = outcome["classical_failure"].as_str() {
+        return Some(format!("without a classical solution at the estimate: {reason}"));
+    }
+    (outcome["stop"] == "time-limit").then(|| "ended at the time limit".to_owned())
 }
 
 /// An optimum that is smaller than this part of the guess is zero but for rounding.
 const ZERO: f64 = 1e-9;
 
 /// |estimate - data-optimal| / |data-optimal|, or the distance itself where that is zero.
-fn off_optimum(unknown: &Value) -> Value {
+pub(crate) fn off_optimum(unknown: &Value) -> Value {
     let number = |key: &str| unknown[key].as_f64();
     let (Some(estimate), Some(optimal)) = (number("estimate"), number("data_optimal")) else {
         return Value::Null;
@@ -127,6 +129,7 @@ mod tests {
         assert_eq!(remark(&unphysical).as_deref(), Some(said));
         let diverged = json!({ "diverged": { "reason": "no number" }, "classical_failure": "x" });
         assert_eq!(remark(&diverged).as_deref(), Some("diverged: no number"));
-        assert_eq!(remark(&json!({ "classical_failure": null })), None);
+        assert_eq!(remark(&json!({ "classical_failure": null, "stop": "steps" })), None);
+        assert!(remark(&json!({ "classical_failure": null, "stop": "time-limit" })).is_some());
     }
 }

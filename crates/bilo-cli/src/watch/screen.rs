@@ -84,7 +84,7 @@ mod tests {
             Run { name: "pinn-seed=0".to_owned(), history: History::default(), state: State::UnderWay },
         ];
         let expected = "runs/s: 1 of the 2 runs that were begun have ended\n\n\
-                        bilo-seed=0  train, step 10, 75.0 s  (converged)\n\
+                        bilo-seed=0  train, step 10, 75.0 s  (ended, converged)\n\
                         pinn-seed=0  no step yet  (under way)\n";
         assert_eq!(study("runs/s", &runs), expected);
     }
