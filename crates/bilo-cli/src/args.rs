@@ -48,6 +48,8 @@ enum Command {
     List,
     /// Write a commented problem file to start from
     New(NewArgs),
+    /// Print a JSON Schema of problem files, for editors
+    Schema,
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -208,6 +210,7 @@ pub(crate) enum Task {
     List,
     New(NewTask),
     Watch(PathBuf),
+    Schema,
     Completions(Shell),
     Man(PathBuf),
 }
@@ -287,6 +290,7 @@ impl Args {
             Command::List => Ok(Task::List),
             Command::New(args) => args.resolve().map(Task::New),
             Command::Watch { folder } => Ok(Task::Watch(folder)),
+            Command::Schema => Ok(Task::Schema),
             Command::Completions { shell } => Ok(Task::Completions(shell)),
             Command::Man { folder } => Ok(Task::Man(folder)),
         }

@@ -21,6 +21,7 @@ mod report;
 mod rerun;
 mod resume;
 mod run;
+mod schema;
 mod settings;
 mod solve;
 mod statement;
@@ -53,6 +54,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),
         Task::Watch(folder) => watch::watch(&folder),
+        Task::Schema => schema::schema(),
         Task::Completions(shell) => manual::completions(shell),
         Task::Man(folder) => manual::man(&folder),
     }
