@@ -41,14 +41,12 @@ fn table(schema: &TableSchema) -> Value {
 fn described(key: &Key) -> Value {
     let mut value = kind(&key.kind);
     let default = match key.fallback {
-        Fallback::Required => "required".to_owned(),
-        Fallback::Is(default) => format!("default: {default}"),
+        Fallback::Required => "; required".to_owned(),
+        Fallback::Is(default) => format!("; default: {default}"),
         Fallback::ByRecipe("", "") => String::new(),
-        Fallback::ByRecipe(fast, paper) => format!("default: {fast}, {paper} under recipe `paper`"),
+        Fallback::ByRecipe(fast, paper) => format!("; default: {fast}, {paper} under the recipe `paper`"),
     };
-    let parts = [key.words(), key.meaning.to_owned(), default].map(|part| plain(&part));
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    value["description"] = parts.join(". ").into();
+    value["description"] = plain(&format!("{} ({}{default})", key.meaning, key.words())).into();
     value
 }
 

@@ -34,10 +34,10 @@ const OF_OPERATOR: &[Key] = &[
         "`\"automatic\"`: a dictionary if the solution converges in it, else a network. A stated \
          `train.gradient = \"pointwise\"` makes it a network, since a dictionary knows the exact gradient only",
     ),
-    by_recipe(
+    optional(
         "basis",
         Word(&["chebyshev", "splines", "tanh", "sine"]),
-        ["`\"chebyshev\"`", "`\"chebyshev\"`"],
+        "`\"chebyshev\"`",
         "products of Chebyshev polynomials or of cubic splines on equal cells (waves along periodic \
          coordinates), or ridge functions tanh(w·(x - c)), sin(w·(x - c)) with random slopes w and random \
          places c in the domain",
