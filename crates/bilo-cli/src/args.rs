@@ -57,6 +57,8 @@ enum Command {
     List,
     /// Write a commented problem file to start from
     New(NewArgs),
+    /// Print a JSON Schema of problem files, for editors
+    Schema,
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -224,6 +226,7 @@ pub(crate) enum Task {
     New(NewTask),
     Watch(PathBuf),
     Serve { folder: PathBuf, port: u16 },
+    Schema,
     Completions(Shell),
     Man(PathBuf),
 }
@@ -304,6 +307,7 @@ impl Args {
             Command::New(args) => args.resolve().map(Task::New),
             Command::Watch { folder } => Ok(Task::Watch(folder)),
             Command::Serve { folder, port } => Ok(Task::Serve { folder, port }),
+            Command::Schema => Ok(Task::Schema),
             Command::Completions { shell } => Ok(Task::Completions(shell)),
             Command::Man { folder } => Ok(Task::Man(folder)),
         }

@@ -21,6 +21,7 @@ mod report;
 mod rerun;
 mod resume;
 mod run;
+mod schema;
 mod serve;
 mod settings;
 mod solve;
@@ -56,6 +57,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::New(task) => new::new(&task),
         Task::Watch(folder) => watch::watch(&folder),
         Task::Serve { folder, port } => serve::serve(&folder, port),
+        Task::Schema => schema::schema(),
         Task::Completions(shell) => manual::completions(shell),
         Task::Man(folder) => manual::man(&folder),
     }

@@ -3,6 +3,7 @@
 use super::model::{Classical, Constant, Coordinate, Formula, Problem, Scheme};
 use super::names::{NET, Names};
 use super::reader::{Reader, count};
+use super::schema;
 use super::tree::{Node, Table, Value};
 use crate::diagnostic::Result;
 use crate::given;
@@ -42,7 +43,7 @@ pub(super) fn read(tree: &Table, coordinates: &[Coordinate], constants: &[Consta
     let Some(node) = tree.get("classical") else {
         return Ok(classical);
     };
-    let reader = Reader::of(node, "classical", constants, &["cells", "steps", "scheme", "flux"])?;
+    let reader = Reader::of(node, "classical", constants, &schema::CLASSICAL.names())?;
     if let Some(node) = reader.get("cells") {
         classical.cells = read_cells(node, coordinates, constants)?;
     }

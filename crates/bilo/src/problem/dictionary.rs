@@ -2,11 +2,10 @@
 
 use super::model::{Constant, Coordinate, Formula, Input, Recipe};
 use super::reader::{Reader, formula};
+use super::schema;
 use super::settings::{RECIPES, sub_table};
 use super::tree::{Node, Table, Value};
 use crate::diagnostic::{Diagnostic, Result};
-
-const KEYS: &[&str] = &["kind", "basis", "modes", "features", "scale", "enrich"];
 
 /// Functions of an extra input, unless stated: a constant and the input itself. With the polynomials of the
 /// coordinates these are all that a kink at one place needs.
@@ -123,12 +122,14 @@ pub(super) fn read(
     for name in RECIPES {
         if let Some(node) = sub_table(tree, "operator", name)? {
             let path = format!("operator.{name}");
-            read_choice(&Reader::of(node, &path, constants, KEYS)?, &names, &mut choice.clone())?;
+            let reader = Reader::of(node, &path, constants, &schema::OPERATOR_SETTINGS.names())?;
+            read_choice(&reader, &names, &mut choice.clone())?;
         }
     }
     tree.choose("operator", &RECIPES, recipe.name());
     if let Some(node) = tree.get("operator") {
-        read_choice(&Reader::of(node, "operator", constants, KEYS)?, &names, &mut choice)?;
+        let reader = Reader::of(node, "operator", constants, &schema::OPERATOR.names())?;
+        read_choice(&reader, &names, &mut choice)?;
     }
     Ok(choice)
 }

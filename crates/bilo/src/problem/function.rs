@@ -10,7 +10,8 @@ use super::model::{
 use super::names::{NET, Names};
 use super::read_known::KnownReader;
 use super::reader::{Reader, count, pair, string, wrong_type};
-use super::settings::{NETWORK_KEYS, read_network};
+use super::schema;
+use super::settings::read_network;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
@@ -30,23 +31,6 @@ const MODES_IN_SPACE: usize = 6;
 /// Slopes over which |slope| is rounded off, unless stated.
 const SMOOTHING: f64 = 1e-3;
 
-const KEYS: [&str; 14] = [
-    "of",
-    "range",
-    "form",
-    "guess",
-    "truth",
-    "threshold",
-    "grid",
-    "basis",
-    "modes",
-    "regularise",
-    "network",
-    "scale",
-    "rate",
-    "unit",
-];
-
 const BASES: [(&str, FunctionBasis); 2] =
     [("chebyshev", FunctionBasis::Chebyshev), ("splines", FunctionBasis::Splines)];
 
@@ -64,7 +48,7 @@ pub(super) fn read_function(
     recipe: Recipe,
     folder: Folder<'_>,
 ) -> Result<UnknownFunction> {
-    let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
+    let reader = Reader::of(&entry.node, path, constants, &schema::FUNCTION.names())?;
     let of = read_of(&reader, variables)?;
     let form = match reader.formula("form")? {
         Some(form) => form,
@@ -85,7 +69,7 @@ pub(super) fn read_function(
     let mut network = default_network(recipe);
     if let Some(node) = reader.get("network") {
         let path = format!("{path}.network");
-        read_network(&Reader::of(node, &path, constants, NETWORK_KEYS)?, &mut network)?;
+        read_network(&Reader::of(node, &path, constants, &schema::NETWORK_SETTINGS.names())?, &mut network)?;
     }
     Ok(UnknownFunction {
         name: entry.key.clone(),
@@ -151,8 +135,7 @@ fn read_regulariser(
     constants: &[Constant],
     known: &KnownReader<'_>,
 ) -> Result<Regulariser> {
-    let keys = ["kind", "weight", "smoothing", "reference"];
-    let reader = Reader::of(node, path, constants, &keys)?;
+    let reader = Reader::of(node, path, constants, &schema::REGULARISE.names())?;
     let kinds = [("h1", RegulariserName::H1), ("tv", RegulariserName::Tv), ("l2", RegulariserName::L2)];
     let kind = reader.choice("kind", &kinds)?.ok_or_else(|| reader.missing("kind", "\"h1\""))?;
     let weight = reader.number("weight")?.ok_or_else(|| reader.missing("weight", "1e-3"))?;

@@ -4,13 +4,14 @@ use super::function::evaluate;
 use super::model::{Input, Problem};
 use super::names::Names;
 use super::reader::Reader;
+use super::schema;
 use super::tree::Entry;
 use crate::diagnostic::{Diagnostic, Result};
 use bilo_expr::{Leaf, Tape};
 
 /// Reads a table `[input.NAME]`.
 pub(super) fn read_input(path: &str, entry: &Entry) -> Result<Input> {
-    let reader = Reader::of(&entry.node, path, &[], &["value"])?;
+    let reader = Reader::of(&entry.node, path, &[], &schema::INPUT.names())?;
     let value = reader.formula("value")?.ok_or_else(|| reader.missing("value", "\"abs(x - 0.5)\""))?;
     Ok(Input { name: entry.key.clone(), value })
 }

@@ -2,6 +2,7 @@
 
 use super::model::{Constant, Coordinate, Unknown, UnknownFunction};
 use super::reader::{Reader, count, table};
+use super::schema;
 use super::tree::{Node, Table};
 use crate::diagnostic::{Diagnostic, Result, list};
 
@@ -139,15 +140,13 @@ pub(super) fn read(
         learning.examples = Some(read_examples(node, coordinates, unknowns, functions, constants)?);
     }
     if let Some(node) = tree.get("deeponet") {
-        let known = ["width", "layers", "steps", "batch", "rate"];
-        let reader = Reader::of(node, "deeponet", constants, &known)?;
+        let reader = Reader::of(node, "deeponet", constants, &schema::DEEPONET.names())?;
         let DeepOnetChoice { width, layers, lessons } = &mut learning.deeponet;
         read_counts(&reader, [("width", width), ("layers", layers)])?;
         read_lessons(&reader, lessons)?;
     }
     if let Some(node) = tree.get("fno") {
-        let known = ["width", "layers", "modes", "steps", "batch", "rate"];
-        let reader = Reader::of(node, "fno", constants, &known)?;
+        let reader = Reader::of(node, "fno", constants, &schema::FNO.names())?;
         let FnoChoice { width, layers, modes, lessons } = &mut learning.fno;
         read_counts(&reader, [("width", width), ("layers", layers), ("modes", modes)])?;
         read_lessons(&reader, lessons)?;
@@ -180,7 +179,7 @@ fn read_examples(
     functions: &[UnknownFunction],
     constants: &[Constant],
 ) -> Result<Examples> {
-    let reader = Reader::of(node, "examples", constants, &["grid", "count", "seed", "unknown"])?;
+    let reader = Reader::of(node, "examples", constants, &schema::EXAMPLES.names())?;
     let mut grid = vec![NODES[usize::from(coordinates.len() > 1)]; coordinates.len()];
     if let Some(node) = reader.get("grid") {
         let names: Vec<&str> = coordinates.iter().map(|coordinate| coordinate.name.as_str()).collect();
@@ -206,7 +205,8 @@ fn read_examples(
     for function in functions {
         let node = missing(&function.name, "{ sd = 0.2, length = 0.3 }")?;
         let path = own.path(&function.name);
-        let [sd, length] = read_numbers(node, &path, constants, [("sd", "0.2"), ("length", "0.3")])?;
+        let reader = Reader::of(node, &path, constants, &schema::AROUND.names())?;
+        let [sd, length] = read_numbers(&reader, [("sd", "0.2"), ("length", "0.3")])?;
         examples.functions.push(FieldAround { sd, length });
     }
     if !functions.is_empty() && examples.count.is_none() {
@@ -219,8 +219,9 @@ fn read_examples(
 }
 
 fn read_span(node: &Node, path: &str, constants: &[Constant]) -> Result<Span> {
+    let reader = Reader::of(node, path, constants, &schema::SPAN.names())?;
     let keys = [("from", "1.0"), ("to", "3.0"), ("step", "0.1")];
-    let [from, to, step] = read_numbers(node, path, constants, keys)?;
+    let [from, to, step] = read_numbers(&reader, keys)?;
     let fault = match () {
         () if step <= 0.0 => format!("`step` must be positive, found {step}"),
         () if to < from => format!("`to` must not be below `from`, found {to} and {from}"),
@@ -230,13 +231,7 @@ fn read_span(node: &Node, path: &str, constants: &[Constant]) -> Result<Span> {
 }
 
 /// Numbers that must be there, each with an example.
-fn read_numbers<const N: usize>(
-    node: &Node,
-    path: &str,
-    constants: &[Constant],
-    keys: [(&str, &str); N],
-) -> Result<[f64; N]> {
-    let reader = Reader::of(node, path, constants, &keys.map(|(key, _)| key))?;
+fn read_numbers<const N: usize>(reader: &Reader<'_>, keys: [(&str, &str); N]) -> Result<[f64; N]> {
     let mut found = [0.0; N];
     for (number, (key, example)) in found.iter_mut().zip(keys) {
         *number = reader.number(key)?.ok_or_else(|| reader.missing(key, example))?;

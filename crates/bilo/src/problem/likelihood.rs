@@ -4,6 +4,7 @@ use super::model::{Coordinate, Formula, Problem};
 use super::points::place_at;
 use super::read_points::coordinate_number;
 use super::reader::{Reader, choice, count, formula, numbers, table};
+use super::schema;
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 
@@ -183,10 +184,6 @@ fn default_nodes(coordinates: &[Coordinate]) -> usize {
     }
 }
 
-/// The keys of all likelihoods.
-const KEYS: [&str; 8] =
-    ["kind", "custom", "loss", "threshold", "freedom", "sigma", "snapshots", "quadrature"];
-
 /// Reads `likelihood`: a word, or a table with a `kind`, or `{ custom = ".." }`.
 pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Likelihood> {
     let Some(node) = reader.get("likelihood") else { return Ok(Likelihood::Gaussian) };
@@ -194,7 +191,7 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
     if let Value::Text(_) = node.value {
         return simple(node, coordinates);
     }
-    let inner = Reader::of(node, &path, reader.constants(), &KEYS)?;
+    let inner = Reader::of(node, &path, reader.constants(), &schema::LIKELIHOOD.names())?;
     if let Some(density) = inner.formula("custom")? {
         only(&inner, &["custom"])?;
         return Ok(Likelihood::Custom(density));
@@ -231,7 +228,8 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
 
 /// Refuses keys that do not belong to this kind.
 fn only(reader: &Reader<'_>, known: &[&str]) -> Result<()> {
-    let found = KEYS.into_iter().find(|key| !known.contains(key) && reader.get(key).is_some());
+    let mut keys = schema::LIKELIHOOD.names().into_iter();
+    let found = keys.find(|key| !known.contains(key) && reader.get(key).is_some());
     found.map_or(Ok(()), |key| {
         let node = reader.get(key).expect("found above");
         Err(Diagnostic::new(format!("`{key}` does not belong to this likelihood"), node.origin.clone())
@@ -256,7 +254,7 @@ fn process(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<Likelihood
     let mut quadrature = Quadrature::over_space(coordinates, default_nodes(coordinates));
     if let Some(node) = reader.get("quadrature") {
         let path = reader.path("quadrature");
-        let inner = Reader::of(node, &path, reader.constants(), &["grid", "at", "breaks"])?;
+        let inner = Reader::of(node, &path, reader.constants(), &schema::QUADRATURE.names())?;
         read_quadrature(&inner, coordinates, &mut quadrature)?;
     }
     Ok(Likelihood::PoissonProcess { snapshots: reader.number("snapshots")?.unwrap_or(1.0), quadrature })

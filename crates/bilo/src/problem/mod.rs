@@ -68,6 +68,7 @@ mod read_known;
 mod read_points;
 mod reader;
 mod recipe;
+pub mod schema;
 mod settings;
 mod tree;
 

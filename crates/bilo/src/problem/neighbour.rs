@@ -6,6 +6,7 @@ use super::known::KnownFunction;
 use super::model::{Constant, Formula, GradientMode, Problem, Transform, Unknown, UnknownFunction};
 use super::names::NET;
 use super::reader::{Reader, formula, number, table, wrong_type};
+use super::schema;
 use super::tree::{Node, Table, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::function::Shape;
@@ -89,7 +90,7 @@ pub(super) fn read(
     constants: &[Constant],
 ) -> Result<Vec<Neighbour>> {
     let Some(node) = tree.get("audit") else { return Ok(vec![]) };
-    let reader = Reader::of(node, "audit", constants, &["near"])?;
+    let reader = Reader::of(node, "audit", constants, &schema::AUDIT.names())?;
     let Some(node) = reader.get("near") else { return Ok(vec![]) };
     let Value::List(items) = &node.value else {
         return Err(wrong_type(node, "near", "a list of values of unknowns, such as `[{ D = 1.5 }]`"));

@@ -7,6 +7,7 @@ use super::points::place_at;
 use super::points_spec::Ground;
 use super::read_points::read_held;
 use super::reader::{Reader, formula, number, string, wrong_type};
+use super::schema;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
 
@@ -68,8 +69,7 @@ pub(super) fn read_picture(
     ground: Ground<'_>,
     observations: &[Observation],
 ) -> Result<Picture> {
-    let known = ["axes", "at", "background", "field", "contours"];
-    let reader = Reader::of(&entry.node, path, ground.constants, &known)?;
+    let reader = Reader::of(&entry.node, path, ground.constants, &schema::PICTURE.names())?;
     let axes = read_axes(&reader, ground.coordinates)?;
     let picture = Picture {
         name: entry.key.clone(),
@@ -143,13 +143,10 @@ fn read_contours(reader: &Reader<'_>, observations: &[Observation]) -> Result<Ve
         return Err(wrong_type(node, "contours", "a list of tables"));
     };
     let path = reader.path("contours");
-    let read = |node: &Node| {
-        read_contour(&Reader::of(node, &path, reader.constants(), &CONTOUR_KEYS)?, observations)
-    };
+    let keys = schema::CONTOUR.names();
+    let read = |node: &Node| read_contour(&Reader::of(node, &path, reader.constants(), &keys)?, observations);
     items.iter().map(read).collect()
 }
-
-const CONTOUR_KEYS: [&str; 4] = ["value", "level", "data", "name"];
 
 fn read_contour(reader: &Reader<'_>, observations: &[Observation]) -> Result<Contour> {
     let value = formula(reader.require("value", "\"u\"")?, "value")?;

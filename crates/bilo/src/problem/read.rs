@@ -16,39 +16,17 @@ use super::observation::{Data, Made, Observation};
 use super::picture::read_picture;
 use super::points_spec::Ground;
 use super::read_given::read_given;
-use super::read_points::{POINTS_KEYS, RENEWAL_KEYS, example_counts, read_held, read_spec, with_renewal};
+use super::read_points::{example_counts, read_held, read_spec, with_renewal};
 use super::reader::{Reader, number, pair, string, table};
 use super::tree::{Entry, Node, Places, Table, Value, join};
-use super::{check, classical, dictionary, learning, neighbour, settings};
+use super::{check, classical, dictionary, learning, neighbour, schema, settings};
 use crate::diagnostic::{Diagnostic, Origin, Result};
-
-const TOP_KEYS: &[&str] = &[
-    "name",
-    "about",
-    "coordinates",
-    "constants",
-    "given",
-    "unknown",
-    "input",
-    "state",
-    "equation",
-    "observation",
-    "picture",
-    "operator",
-    "network",
-    "train",
-    "classical",
-    "audit",
-    "examples",
-    "deeponet",
-    "fno",
-];
 
 /// Reads and checks a whole problem; data files are found relative to `folder`.
 pub(super) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Problem> {
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
-    let top = Reader::new(&tree, "", &top_origin, &constants, TOP_KEYS)?;
+    let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;
     let name = string(top.require("name", "\"my-problem\"")?, "name")?.to_string();
     let about = top.string("about")?.unwrap_or_default();
     let (network, mut training) = settings::read(&mut tree, &constants)?;
@@ -136,7 +114,7 @@ fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordina
     read_each(tree, "coordinates", |path, entry| {
         let (range, time, periodic) = match &entry.node.value {
             Value::Table(_) => {
-                let reader = Reader::of(&entry.node, path, constants, &["range", "time", "periodic"])?;
+                let reader = Reader::of(&entry.node, path, constants, &schema::COORDINATE.names())?;
                 let range = reader.require("range", "[0.0, 1.0]")?;
                 (range, reader.boolean("time")?, reader.boolean("periodic")?)
             }
@@ -178,8 +156,7 @@ fn read_unknowns(
 
 fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unknown> {
     refuse_keys_of_functions(entry)?;
-    let known = ["guess", "truth", "bounds", "scale", "transform", "rate", "unit"];
-    let reader = Reader::of(&entry.node, path, constants, &known)?;
+    let reader = Reader::of(&entry.node, path, constants, &schema::UNKNOWN.names())?;
     let transforms = [("identity", Transform::Identity), ("log", Transform::Log)];
     let bounds = reader.get("bounds").map(|node| pair(node, "bounds", constants)).transpose()?;
     Ok(Unknown {
@@ -199,8 +176,9 @@ fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
     let Value::Table(table) = &entry.node.value else {
         return Ok(());
     };
-    let of_functions = ["range", "form", "regularise", "grid", "network", "threshold"];
-    match table.entries.iter().find(|e| of_functions.contains(&e.key.as_str())) {
+    let (functions, numbers) = (schema::FUNCTION.names(), schema::UNKNOWN.names());
+    let only_of_functions = |key: &str| functions.contains(&key) && !numbers.contains(&key);
+    match table.entries.iter().find(|e| only_of_functions(&e.key)) {
         None => Ok(()),
         Some(found) => {
             let message = format!("`{}` belongs to an unknown function", found.key);
@@ -211,7 +189,7 @@ fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
 }
 
 fn read_state(path: &str, entry: &Entry) -> Result<State> {
-    let reader = Reader::of(&entry.node, path, &[], &["form", "truth"])?;
+    let reader = Reader::of(&entry.node, path, &[], &schema::STATE.names())?;
     let form = match reader.formula("form")? {
         Some(form) => form,
         None => Formula::parse(NET, Origin::none())?,
@@ -235,14 +213,13 @@ impl Room<'_> {
     }
 
     fn equation(&self, path: &str, entry: &Entry) -> Result<Equation> {
-        let known = ["residual", "trained", "points", "weight"];
-        let reader = Reader::of(&entry.node, path, self.constants, &known)?;
+        let reader = Reader::of(&entry.node, path, self.constants, &schema::EQUATION.names())?;
         let residual = reader.formula("residual")?;
         let residual = residual.ok_or_else(|| reader.missing("residual", "\"u_xx - f\""))?;
         let example = format!("{{ grid = {{ {} }} }}", example_counts(self.coordinates));
         let points = reader.require("points", &example)?;
         let points_path = join(path, "points");
-        let keys = [POINTS_KEYS, &RENEWAL_KEYS].concat();
+        let keys = schema::EQUATION_POINTS.names();
         let points_reader = Reader::of(points, &points_path, self.constants, &keys)?;
         let spec = with_renewal(read_spec(&points_reader, self.ground(), self.folder)?, &points_reader)?;
         Ok(Equation {
@@ -255,8 +232,7 @@ impl Room<'_> {
     }
 
     fn observation(&self, path: &str, entry: &Entry) -> Result<Observation> {
-        let known = ["value", "data", "weight", "likelihood"];
-        let reader = Reader::of(&entry.node, path, self.constants, &known)?;
+        let reader = Reader::of(&entry.node, path, self.constants, &schema::OBSERVATION.names())?;
         let likelihood = read_likelihood(&reader, self.coordinates)?;
         let places = matches!(likelihood, Likelihood::PoissonProcess { .. });
         let value = match (reader.formula("value")?, self.states) {
@@ -276,7 +252,7 @@ impl Room<'_> {
 
     /// Values at points, or `places` of particles only.
     fn data(&self, path: &str, node: &Node, places: bool) -> Result<Data> {
-        let reader = Reader::of(node, path, self.constants, &["synthetic", "file", "at"])?;
+        let reader = Reader::of(node, path, self.constants, &schema::DATA.names())?;
         match (reader.get("synthetic"), reader.get("file")) {
             (Some(synthetic), None) if places => match table(synthetic, "synthetic")?.entries.first() {
                 None => Ok(Data::Drawn),
@@ -303,8 +279,7 @@ impl Room<'_> {
     }
 
     fn synthetic(&self, path: &str, node: &Node) -> Result<Data> {
-        let known: Vec<&str> = POINTS_KEYS.iter().copied().chain(["noise", "value", "field"]).collect();
-        let reader = Reader::of(node, path, self.constants, &known)?;
+        let reader = Reader::of(node, path, self.constants, &schema::SYNTHETIC.names())?;
         let spec = read_spec(&reader, self.ground(), self.folder)?;
         Ok(Data::Synthetic {
             points: spec.resolve(self.ground(), path, self.places)?,
@@ -320,7 +295,7 @@ fn read_made(reader: &Reader<'_>) -> Result<Option<Made>> {
         None => None,
         Some(node) => {
             let path = reader.path("field");
-            let inner = Reader::of(node, &path, reader.constants(), &["sd", "length"])?;
+            let inner = Reader::of(node, &path, reader.constants(), &schema::FIELD.names())?;
             let number =
                 |key: &str, example: &str| inner.number(key)?.ok_or_else(|| inner.missing(key, example));
             Some((number("sd", "1.0")?, number("length", "0.1")?))

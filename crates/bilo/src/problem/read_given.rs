@@ -7,6 +7,7 @@ use super::given::{self, GivenField, Stated, Values, numbers_of, resolve};
 use super::model::{Constant, Coordinate};
 use super::raster::Raster;
 use super::reader::{Reader, numbers, pair, string, table, wrong_type};
+use super::schema;
 use super::tree::{Entry, Node, Table, Value};
 use crate::diagnostic::{Diagnostic, Error, Result, list};
 use crate::nifti::{Image, MOST_VOXELS};
@@ -18,8 +19,6 @@ const MOST_BYTES: u64 = 8 * MOST_VOXELS as u64 + (1 << 20);
 
 /// Distances and places that differ by less than this part of a cell are the same.
 const SAME: f64 = 1e-4;
-
-const KEYS: [&str; 8] = ["file", "array", "of", "origin", "spacing", "range", "scale", "interpolation"];
 
 /// Reads all given fields; files are found in `folder`.
 pub(super) fn read_given(
@@ -44,7 +43,7 @@ pub(super) fn read_given(
 }
 
 fn read_diffuse(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Stated> {
-    let reader = Reader::of(&entry.node, path, constants, &["diffuse", "width", "floor"])?;
+    let reader = Reader::of(&entry.node, path, constants, &schema::DIFFUSE.names())?;
     let condition = reader.formula("diffuse")?.ok_or_else(|| reader.missing("diffuse", "\"m > 0.5\""))?;
     let width = reader.number("width")?.ok_or_else(|| reader.missing("width", "3.0"))?;
     let floor = reader.number("floor")?.unwrap_or(Diffuse::DEFAULT_FLOOR);
@@ -63,7 +62,7 @@ fn read_image(
     constants: &[Constant],
     folder: Folder<'_>,
 ) -> Result<Stated> {
-    let reader = Reader::of(&entry.node, path, constants, &KEYS)?;
+    let reader = Reader::of(&entry.node, path, constants, &schema::IMAGE.names())?;
     let file = reader.require("file", "\"image.nii.gz\"")?;
     let of = read_of(&reader, coordinates)?;
     let own: Vec<&Coordinate> = of.iter().map(|&c| &coordinates[c]).collect();

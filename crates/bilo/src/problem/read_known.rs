@@ -7,6 +7,7 @@ use super::known::{FIELD, KnownFunction};
 use super::model::{Coordinate, Formula};
 use super::random_field::RandomField;
 use super::reader::{Reader, count, string};
+use super::schema;
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, Result};
 
@@ -35,8 +36,7 @@ impl KnownReader<'_> {
 
     fn table(&self, reader: &Reader<'_>, key: &str, node: &Node) -> Result<KnownFunction> {
         let path = reader.path(key);
-        let known = ["random-field", "value", "file"];
-        let inner = Reader::of(node, &path, reader.constants(), &known)?;
+        let inner = Reader::of(node, &path, reader.constants(), &schema::KNOWN_FUNCTION.names())?;
         match (inner.get("random-field"), inner.get("file"), inner.formula("value")?) {
             (Some(field), None, value) => {
                 let field = read_field(field, &inner)?;
@@ -70,7 +70,7 @@ impl KnownReader<'_> {
 
 fn read_field(node: &Node, parent: &Reader<'_>) -> Result<RandomField> {
     let path = parent.path("random-field");
-    let reader = Reader::of(node, &path, parent.constants(), &["sd", "length", "seed"])?;
+    let reader = Reader::of(node, &path, parent.constants(), &schema::RANDOM_FIELD.names())?;
     let number = |key: &str, example: &str| reader.number(key)?.ok_or_else(|| reader.missing(key, example));
     let seed = count(reader.require("seed", "1")?, "seed")?;
     Ok(RandomField { sd: number("sd", "1.0")?, length: number("length", "0.1")?, seed: seed as u64 })

@@ -11,12 +11,6 @@ use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
 /// The ways to lay out points.
 const LAYOUTS: [&str; 4] = ["grid", "random", "sobol", "file"];
 
-/// The keys of a table of points.
-pub(super) const POINTS_KEYS: &[&str] = &["grid", "random", "sobol", "file", "at", "where"];
-
-/// Those of points that training may take others of as it goes on.
-pub(super) const RENEWAL_KEYS: [&str; 2] = ["resample", "batch"];
-
 /// Adds how often training takes other points.
 pub(super) fn with_renewal(spec: PointsSpec, reader: &Reader<'_>) -> Result<PointsSpec> {
     Ok(match (reader.count("resample")?, reader.count("batch")?) {

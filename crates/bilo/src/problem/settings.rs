@@ -5,35 +5,11 @@ use super::model::{
     WeightOptimiser,
 };
 use super::reader::{Reader, choice, table};
+use super::schema;
 use super::tree::{Node, Table};
 use crate::diagnostic::Result;
 use bilo_jet::{Activation, Precision};
 
-pub(super) const NETWORK_KEYS: &[&str] =
-    &["width", "layers", "activation", "fourier", "residual", "modified", "separate"];
-const TRAIN_KEYS: &[&str] = &[
-    "precision",
-    "levels",
-    "lower-tolerance",
-    "max-lower-steps",
-    "optimiser",
-    "theta-optimiser",
-    "schedule",
-    "pretrain-steps",
-    "train-steps",
-    "rate",
-    "theta-rate",
-    "rgrad-weight",
-    "data-weight",
-    "lower-steps",
-    "inverse-steps",
-    "gradient",
-    "pretrain-on-solution",
-    "settle-tolerance",
-    "settle-steps",
-    "time-limit",
-    "record-every",
-];
 /// Sub-tables that apply under that recipe only.
 pub(super) const RECIPES: [&str; 2] = ["paper", "fast"];
 
@@ -50,22 +26,24 @@ pub(super) fn read(tree: &mut Table, constants: &[Constant]) -> Result<(NetworkC
     for name in RECIPES {
         if let Some(node) = sub_table(tree, "network", name)? {
             let path = format!("network.{name}");
-            read_network(&Reader::of(node, &path, constants, NETWORK_KEYS)?, &mut network.clone())?;
+            let reader = Reader::of(node, &path, constants, &schema::NETWORK_SETTINGS.names())?;
+            read_network(&reader, &mut network.clone())?;
         }
         if let Some(node) = sub_table(tree, "train", name)? {
             let path = format!("train.{name}");
-            read_training(&Reader::of(node, &path, constants, TRAIN_KEYS)?, &mut training.clone())?;
+            let reader = Reader::of(node, &path, constants, &schema::TRAIN_SETTINGS.names())?;
+            read_training(&reader, &mut training.clone())?;
         }
     }
     tree.choose("network", &RECIPES, recipe.name());
     tree.choose("train", &RECIPES, recipe.name());
     if let Some(node) = tree.get("network") {
-        let known = [NETWORK_KEYS, &RECIPES].concat();
-        read_network(&Reader::of(node, "network", constants, &known)?, &mut network)?;
+        let reader = Reader::of(node, "network", constants, &schema::NETWORK.names())?;
+        read_network(&reader, &mut network)?;
     }
     if let Some(node) = tree.get("train") {
-        let known = [TRAIN_KEYS, &["recipe"], &RECIPES].concat();
-        read_training(&Reader::of(node, "train", constants, &known)?, &mut training)?;
+        let reader = Reader::of(node, "train", constants, &schema::TRAIN.names())?;
+        read_training(&reader, &mut training)?;
     }
     Ok((network, training))
 }
@@ -106,7 +84,7 @@ pub(super) fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> 
     set(&mut network.separate, reader.boolean("separate")?);
     if let Some(node) = reader.get("fourier") {
         let path = reader.path("fourier");
-        let fourier = Reader::of(node, &path, reader.constants(), &["features", "scale"])?;
+        let fourier = Reader::of(node, &path, reader.constants(), &schema::FOURIER.names())?;
         let features = fourier.count("features")?.ok_or_else(|| fourier.missing("features", "64"))?;
         network.fourier = Some((features, fourier.number("scale")?.unwrap_or(1.0)));
     }
