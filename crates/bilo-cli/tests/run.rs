@@ -58,6 +58,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "steps",
         "seconds",
         "peak_memory_bytes",
+        "device_memory_bytes",
         "classical_failure",
         "diverged",
     ];

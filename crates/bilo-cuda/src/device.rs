@@ -181,6 +181,10 @@ impl Device for CudaDevice {
         self.runtime.description()
     }
 
+    fn peak_memory(&self) -> Option<u64> {
+        Some(self.runtime.tally().most_bytes())
+    }
+
     fn precision(&self) -> Precision {
         self.precision
     }

@@ -1,7 +1,7 @@
 //! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
 
 use crate::cache;
-use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime};
+use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime, Tally};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaGraph, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
@@ -22,6 +22,7 @@ pub(crate) struct Driver {
     name: String,
     multiprocessors: usize,
     architecture: String,
+    tally: Tally,
 }
 
 /// Launches that the card runs by itself, one after the other.
@@ -63,6 +64,7 @@ impl Driver {
             architecture: format!("--gpu-architecture=sm_{major}{minor}"),
             kernels: vec![],
             graphs: vec![],
+            tally: Tally::default(),
             context,
             stream,
         })
@@ -112,6 +114,10 @@ impl Runtime for Driver {
         Ok((first..self.kernels.len()).map(KernelId).collect())
     }
 
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
     fn allocate(&mut self, words: usize) -> Result<Memory, CudaError> {
         let (free, _) = self.context.mem_get_info().map_err(lost)?;
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
@@ -124,7 +130,7 @@ impl Runtime for Driver {
             use cudarc::driver::DevicePtr;
             slice.device_ptr(&self.stream).0
         };
-        Ok(Memory { address, words, owner: Box::new(slice) })
+        Ok(Memory::new(address, words, Box::new(slice), &self.tally))
     }
 
     fn write(&mut self, memory: &mut Memory, words: &[u64]) -> Result<(), CudaError> {

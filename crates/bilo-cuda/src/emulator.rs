@@ -1,7 +1,7 @@
 //! A machine for tests: the generated text, compiled by the system's C++ compiler for one thread that is every block in
 //! turn. It has no speed and no races, but every formula of the kernels.
 
-use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime};
+use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime, Tally};
 use libloading::{Library, Symbol};
 use std::process::Command;
 
@@ -16,6 +16,7 @@ pub(crate) struct Emulator {
     /// Launches: kernel, blocks, address of the arguments.
     records: Vec<Vec<(KernelId, usize, u64)>>,
     recording: bool,
+    tally: Tally,
 }
 
 impl Emulator {
@@ -29,6 +30,7 @@ impl Emulator {
             kernels: vec![],
             records: vec![],
             recording: false,
+            tally: Tally::default(),
         })
     }
 }
@@ -67,10 +69,15 @@ impl Runtime for Emulator {
         Ok((first..self.kernels.len()).map(KernelId).collect())
     }
 
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
     fn allocate(&mut self, words: usize) -> Result<Memory, CudaError> {
         // Numbers of sixteen bytes, so that quads are aligned.
         let mut owner = vec![0_u128; words.div_ceil(2).max(1)];
-        Ok(Memory { address: owner.as_mut_ptr() as u64, words, owner: Box::new(owner) })
+        let address = owner.as_mut_ptr() as u64;
+        Ok(Memory::new(address, words, Box::new(owner), &self.tally))
     }
 
     fn write(&mut self, memory: &mut Memory, words: &[u64]) -> Result<(), CudaError> {

@@ -3,6 +3,8 @@
 
 use bilo_jet::Precision;
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Why a device cannot be had, or is lost.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -56,6 +58,43 @@ pub(crate) struct Memory {
     pub(crate) words: usize,
     /// What frees it.
     pub(crate) owner: Box<dyn Any + Send>,
+    tally: Tally,
+}
+
+impl Memory {
+    /// Counted for as long as it lives.
+    pub(crate) fn new(address: u64, words: usize, owner: Box<dyn Any + Send>, tally: &Tally) -> Self {
+        tally.add(words);
+        Memory { address, words, owner, tally: tally.clone() }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.tally.0.now.fetch_sub(self.words, Ordering::Relaxed);
+    }
+}
+
+/// How much memory there is, and how much there was at most.
+#[derive(Clone, Default)]
+pub(crate) struct Tally(Arc<Words>);
+
+#[derive(Default)]
+struct Words {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Tally {
+    fn add(&self, words: usize) {
+        let now = self.0.now.fetch_add(words, Ordering::Relaxed) + words;
+        self.0.most.fetch_max(now, Ordering::Relaxed);
+    }
+
+    /// The most bytes at a time.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        8 * self.0.most.load(Ordering::Relaxed) as u64
+    }
 }
 
 /// A kernel that a machine has loaded.
@@ -75,6 +114,9 @@ pub(crate) trait Runtime: Send {
 
     /// Compiles a text and loads the kernels of these names, whose blocks have so many bytes of shared memory.
     fn load(&mut self, source: &str, names: &[&str], shared: usize) -> Result<Vec<KernelId>, CudaError>;
+
+    /// The memory that was taken.
+    fn tally(&self) -> &Tally;
 
     /// Memory full of zeros.
     fn allocate(&mut self, words: usize) -> Result<Memory, CudaError>;
@@ -129,5 +171,23 @@ pub(crate) fn words_of(reals: usize, precision: Precision) -> usize {
     match precision {
         Precision::F32 => reals.div_ceil(2),
         Precision::F64 => reals,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_counts_for_as_long_as_it_lives() {
+        let tally = Tally::default();
+        let memory = |words| Memory::new(0, words, Box::new(()), &tally);
+        let first = memory(100);
+        drop(memory(50));
+        drop(memory(20));
+        assert_eq!(tally.most_bytes(), 1200);
+        drop(first);
+        let _last = memory(120);
+        assert_eq!(tally.most_bytes(), 1200);
     }
 }

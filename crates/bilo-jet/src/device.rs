@@ -156,6 +156,11 @@ pub trait Device: Send {
     /// The hardware in words.
     fn description(&self) -> String;
 
+    /// The most bytes of memory of its own that it had in use; none for one that works in the program's.
+    fn peak_memory(&self) -> Option<u64> {
+        None
+    }
+
     /// Its arithmetic.
     fn precision(&self) -> Precision;
 

@@ -48,6 +48,7 @@ pub fn render(outcome: &Outcome, peak_memory: Option<u64>) -> String {
             "per_step": outcome.seconds.per_step,
         },
         "peak_memory_bytes": peak_memory,
+        "device_memory_bytes": outcome.device_memory,
         "classical_failure": outcome.classical_failure,
         "diverged": diverged(&outcome.stop),
     });
@@ -278,6 +279,7 @@ mod tests {
     "per_step": 0.1
   },
   "peak_memory_bytes": 1048576,
+  "device_memory_bytes": 3145728,
   "classical_failure": null,
   "diverged": null
 }

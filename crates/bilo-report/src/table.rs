@@ -284,7 +284,12 @@ fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
         0 => String::new(),
         _ => format!(" ({} a step)", duration(outcome.seconds.per_step)),
     };
-    let memory = peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", bytes as f64 / 1e6));
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let mut memory =
+        peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", megabytes(bytes)));
+    if let Some(bytes) = outcome.device_memory {
+        memory += &format!(", {:.0} MB on the GPU", megabytes(bytes));
+    }
     let done = match outcome.method.as_str() {
         _ if outcome.operator.as_ref().is_some_and(|operator| operator.work.is_some()) => iterations(train),
         "adjoint" => iterations(train),
@@ -318,7 +323,7 @@ Gradient at the estimate against the classical one: cosine -0.2500, relative err
 u by the network of the guess at k = 1.5: 4.0e-3 from the classical solution, which moved by 1.2e-1.
 ± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
-10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
+10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most, 3 MB on the GPU.
 Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml
 ";
         assert_eq!(

@@ -289,6 +289,7 @@ impl Outcome {
             recipe: problem.training.recipe.name().to_owned(),
             seed,
             device: String::new(),
+            device_memory: None,
             precision: "f64".to_owned(),
             stop: Stop::Steps,
             unknowns: ScalarOutcome::all(problem, &problem.eta_of_guess()),
@@ -328,6 +329,8 @@ pub struct Outcome {
     pub seed: u64,
     /// The hardware, in words.
     pub device: String,
+    /// The most bytes of the hardware's own memory in use, if it has such.
+    pub device_memory: Option<u64>,
     /// `f32` or `f64`.
     pub precision: String,
     /// Why it ended.

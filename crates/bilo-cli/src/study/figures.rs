@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// What is not the same when a run is repeated: the first of these is for people too.
-const MEASURED: [&str; 3] = ["seconds", "ms a step", "MB"];
+const MEASURED: [&str; 4] = ["seconds", "ms a step", "MB", "GPU MB"];
 
 /// What follows the name of a state at the end of the time.
 const AT_END: &str = " at end";
@@ -47,6 +47,7 @@ pub(crate) fn figures(outcome: &Value) -> Vec<(String, f64)> {
         outcome["seconds"]["total"].clone(),
         times(&outcome["seconds"]["per_step"], 1e3),
         times(&outcome["peak_memory_bytes"], 1e-6),
+        times(&outcome["device_memory_bytes"], 1e-6),
     ];
     MEASURED.into_iter().zip(&measured).for_each(|(name, value)| add(name.to_owned(), value));
     found

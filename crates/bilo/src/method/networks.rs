@@ -76,6 +76,7 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let kind = description.as_ref().map_or("network", |operator| operator.kind);
     let mut outcome = Outcome {
         device: device.description(),
+        device_memory: device.peak_memory(),
         precision: device.precision().name().to_owned(),
         stop: trained.stop,
         unknowns: ScalarOutcome::all(problem, &point.eta),

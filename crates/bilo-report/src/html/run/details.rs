@@ -212,7 +212,10 @@ pub(super) fn settings(source: &Source) -> String {
         rows.extend(source.number(&["steps", key]).map(|steps| (name.to_owned(), number(steps))));
     }
     let memory = source.number(&["peak_memory_bytes"]);
-    rows.extend(memory.map(|bytes| ("memory at most".to_owned(), format!("{:.0} MB", bytes / 1e6))));
+    let of_device = source.number(&["device_memory_bytes"]);
+    for (bytes, name) in [(memory, "memory at most"), (of_device, "memory of the GPU at most")] {
+        rows.extend(bytes.map(|bytes| (name.to_owned(), format!("{:.0} MB", bytes / 1e6))));
+    }
     pairs(&rows) + &in_force(remarks)
 }
 
