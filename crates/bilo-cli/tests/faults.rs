@@ -9,7 +9,7 @@ use common::Place;
 use compared::{require_same, results};
 use std::process::Command;
 
-const RUN: &str = "run decay.toml --quiet --tensorboard --checkpoint-every 0 --set operator.kind=network \
+const RUN: &str = "run decay.toml --quiet --tensorboard --checkpoint-every 0.05 --set operator.kind=network \
                    --set train.record-every=1 --set train.pretrain-steps=60 --set train.train-steps=120";
 
 /// `bilo` on a disk on which no file can be longer than so many blocks: whether it went well, and what it complained of.

@@ -9,7 +9,6 @@ use common::Place;
 use compared::{require_same, results};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use bilo::npy;
 use bilo::outcome::Fields;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::fs;
+use std::io::{self, Cursor};
 use std::path::Path;
 
 /// Each axis under its coordinate's name, and every array in the shape of its axes.
@@ -16,7 +16,10 @@ pub fn write(fields: &Fields, path: &Path) -> io::Result<()> {
     let arrays = fields.arrays.iter().zip(&shapes);
     let arrays =
         arrays.map(|(array, shape)| (array.name.as_str(), shape.as_slice(), array.values.as_slice()));
-    npy::write_archive(BufWriter::new(File::create(path)?), axes.chain(arrays))
+    // In memory first: an archive that a full disk cuts off could not even be closed.
+    let mut archive = Cursor::new(vec![]);
+    npy::write_archive(&mut archive, axes.chain(arrays))?;
+    fs::write(path, archive.into_inner())
 }
 
 #[cfg(test)]
