@@ -89,6 +89,9 @@ pub(super) fn drawing(name: &str, svg: &str) -> String {
     )
 }
 
+/// Columns of a table that have room.
+const MOST_COLUMNS: usize = 6;
+
 /// A table; cells are HTML already. All columns but the first are numbers.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |row: &mut dyn Iterator<Item = String>, tag: &str| -> String {
@@ -97,8 +100,10 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let head = cells(&mut header.iter().map(|name| name.to_string()), "th");
     let body: String =
         rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(&mut row.iter().cloned(), "td"))).collect();
+    // So that it fits on paper.
+    let class = if header.len() > MOST_COLUMNS { " class=\"dense\"" } else { "" };
     format!(
-        "<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
+        "<div class=\"wide\"><table{class}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
     )
 }
 
