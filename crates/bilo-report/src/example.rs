@@ -31,7 +31,7 @@ pub(crate) fn outcome() -> Outcome {
         recipe: "fast".into(),
         seed: 7,
         device: "cpu".into(),
-        device_memory: Some(3 << 20),
+        device_memory: None,
         precision: "f32".into(),
         stop: Stop::Steps,
         unknowns: vec![known, unknown("a", None, 0.1, 0.25, None)],

@@ -279,7 +279,7 @@ mod tests {
     "per_step": 0.1
   },
   "peak_memory_bytes": 1048576,
-  "device_memory_bytes": 3145728,
+  "device_memory_bytes": null,
   "classical_failure": null,
   "diverged": null
 }

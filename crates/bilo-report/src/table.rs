@@ -323,13 +323,20 @@ Gradient at the estimate against the classical one: cosine -0.2500, relative err
 u by the network of the guess at k = 1.5: 4.0e-3 from the classical solution, which moved by 1.2e-1.
 ± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
-10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most, 3 MB on the GPU.
+10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
 Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml
 ";
         assert_eq!(
             render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),
             expected
         );
+    }
+
+    #[test]
+    fn memory_of_a_gpu_is_told() {
+        let outcome = Outcome { device_memory: Some(3 << 20), ..example::outcome() };
+        let text = render(&outcome, Phase::Train, Some(1 << 20), Path::new("out"));
+        assert!(text.contains("1 MB at most, 3 MB on the GPU."), "{text}");
     }
 
     #[test]
