@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
 use crate::settings;
 use crate::statement::Statement;
+use bilo_report::files::is_plain;
 
 use bilo::problem::{Folder, Overrides, Problem};
 use bilo::{Job, Method};
@@ -130,8 +131,7 @@ pub(crate) fn former_files(folder: &Path) -> Vec<PathBuf> {
     let files = |table: &str, file: fn(&str) -> String| -> Vec<PathBuf> {
         let entries = document.get(table).and_then(Item::as_table_like);
         let names = entries.into_iter().flat_map(|entries| entries.iter().map(|(name, _)| name));
-        let fits = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-        names.filter(fits).map(|name| folder.join(file(name))).collect()
+        names.filter(|name| is_plain(name)).map(|name| folder.join(file(name))).collect()
     };
     [files("picture", picture_file), files("observation", fit_file)].concat()
 }

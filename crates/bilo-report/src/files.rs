@@ -21,6 +21,11 @@ pub const STUDY: &str = "study.json";
 /// The fields of `bilo solve` for people and spreadsheets.
 pub const TABLE: &str = "fields.csv";
 
+/// Whether a name that a problem file states can be that of an observation or a picture: no path made from it leads elsewhere.
+pub fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
 /// The file of an observation: the data, and what the solutions say instead.
 pub fn fit_file(observation: &str) -> String {
     format!("fit-{observation}.csv")

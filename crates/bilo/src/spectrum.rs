@@ -89,8 +89,7 @@ impl Spectrum {
     /// Relative standard deviations of the unknowns if the weighted value i has noise of this standard
     /// deviation. Infinite for the unknowns that are not seen.
     pub(crate) fn deviations(&self, noise: impl Fn(usize) -> f64) -> Vec<f64> {
-        let covariances = self.covariances(noise);
-        (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect()
+        deviations(&self.covariances(noise))
     }
 
     /// The covariances of the unknowns' relative errors with that noise: the products of the rows of the pseudo-inverse
@@ -123,6 +122,11 @@ impl Spectrum {
             (self.singular_values.first()?, self.singular_values[self.seen.len().checked_sub(1)?]);
         (last <= SEPARABLE * first).then(|| hardly_seen(problem, &self.weakest))
     }
+}
+
+/// The square roots of the diagonal.
+pub(crate) fn deviations(covariances: &[Vec<f64>]) -> Vec<f64> {
+    (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect()
 }
 
 /// What to say of a direction among the unknowns that leaves no trace in the data.

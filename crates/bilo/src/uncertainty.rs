@@ -5,7 +5,7 @@ use crate::diagnostic::Result;
 use crate::likelihood::Sites;
 use crate::misfit::DataLoss;
 use crate::problem::{Observation, Problem};
-use crate::spectrum::{Sensitivities, hardly_seen, unit};
+use crate::spectrum::{Sensitivities, deviations, hardly_seen, unit};
 use crate::twin::WithSlopes;
 
 /// Where the size of an observation's noise is known from.
@@ -131,7 +131,7 @@ impl Uncertainty {
             (sensitivities.spectrum(|_| 1.0)?, sensitivities.spectrum(|i| noise.roots[i])?);
         // A value that is missing tells nothing, whatever its noise.
         let covariances = weighted.covariances(|i| noise.spread.get(i).copied().unwrap_or(1.0));
-        let relative_sd: Vec<f64> = (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect();
+        let relative_sd = deviations(&covariances);
         let alone = |&unseen: &usize| -> Vec<f64> {
             (0..problem.unknowns.len()).map(|j| f64::from(j == unseen)).collect()
         };

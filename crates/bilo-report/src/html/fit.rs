@@ -5,7 +5,7 @@ use super::run::{CLASSICAL, ESTIMATE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
 use crate::escape::escaped;
-use crate::files::fit_file;
+use crate::files::{fit_file, is_plain};
 use std::fs;
 use std::path::Path;
 
@@ -27,9 +27,7 @@ struct Fit {
 /// A section for each observation that has values.
 pub(super) fn figures(source: &Source, folder: &Path, figures: &mut Figures) -> String {
     let mut html = String::new();
-    // Only what can be the name of one: the path must not lead elsewhere.
-    let fits = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    for name in source.names("observation").into_iter().filter(fits) {
+    for name in source.names("observation").into_iter().filter(|name| is_plain(name)) {
         let text = fs::read_to_string(folder.join(fit_file(&name))).unwrap_or_default();
         let columns = Columns::parse(&text);
         if let Some(fit) = columns.and_then(|columns| Fit::of(columns, &source.names("coordinates"))) {

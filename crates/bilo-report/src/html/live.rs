@@ -5,7 +5,7 @@ use super::figure::Figures;
 use super::page::{self, table};
 use super::run;
 use super::source::Source;
-use super::text::or_none;
+use super::text::{address, or_none};
 use crate::escape::escaped;
 use crate::history::{History, is_loss};
 use crate::number::significant;
@@ -60,12 +60,12 @@ pub fn run(
 pub fn study(title: &str, runs: &[LiveRun], ended: usize, report: Option<&str>) -> Value {
     let unknowns = runs.iter().map(|run| unknowns_of(&run.history)).max_by_key(Vec::len).unwrap_or_default();
     let row = |run: &LiveRun| {
-        let name = escaped(&run.name);
+        let (name, place) = (escaped(&run.name), address(&run.name));
         let last = |unknown: &String| run.history.column(unknown).and_then(<[f64]>::last).copied();
         let report =
-            if run.reported { format!("<a href=\"{name}/report.html\">report</a>") } else { String::new() };
+            if run.reported { format!("<a href=\"{place}/report.html\">report</a>") } else { String::new() };
         let mut cells = vec![
-            format!("<a href=\"?run={name}\">{name}</a>"),
+            format!("<a href=\"?run={place}\">{name}</a>"),
             escaped(&run.history.place()),
             escaped(&run.state),
         ];
@@ -132,11 +132,11 @@ mod tests {
             history: History::parse(HISTORY, 10),
             reported,
         };
-        let state = study("s", &[live("a-seed=0", true), live("a-seed=1", false)], 1, Some("report.html"));
+        let state = study("s", &[live("a&seed=0", true), live("a-seed=1", false)], 1, Some("report.html"));
         let head = state["head"].as_str().unwrap();
         assert!(head.contains("1 of the 2 runs"), "{head}");
         assert!(
-            head.contains("<a href=\"?run=a-seed=0\">") && head.contains("a-seed=0/report.html"),
+            head.contains("<a href=\"?run=a%26seed=0\">") && head.contains("a%26seed=0/report.html"),
             "{head}"
         );
         assert!(!head.contains("a-seed=1/report.html"), "{head}");

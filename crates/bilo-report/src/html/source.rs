@@ -1,7 +1,7 @@
 //! The files of a run folder, read back: all that a page is made from.
 
 use super::ReportError;
-use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, picture_file};
+use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, is_plain, picture_file};
 use crate::history::History;
 use bilo::npy::{Archive, Array};
 use serde_json::{Map, Value, json};
@@ -101,9 +101,7 @@ impl Source {
     }
 
     fn read_pictures(&self, folder: &Path) -> Vec<(String, String)> {
-        // Only what can be the name of a picture: the path must not lead elsewhere.
-        let fits = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-        let names = self.names("picture").into_iter().filter(fits);
+        let names = self.names("picture").into_iter().filter(|name| is_plain(name));
         let read = |name: String| {
             let drawing = fs::read_to_string(folder.join(picture_file(&name))).ok()?;
             Some((name, drawing))

@@ -3,7 +3,7 @@
 use super::ReportError;
 use super::figure::Figures;
 use super::page::{self, contents, drawing, section, table};
-use super::text::{NONE, or_none, scientific, with_deviation};
+use super::text::{NONE, address, or_none, scientific, with_deviation};
 use super::write_run;
 use crate::escape::escaped;
 use crate::files::{OUTCOME, REPORT, STUDY};
@@ -166,13 +166,6 @@ fn links(runs: &[Run]) -> String {
     if rows.is_empty() { String::new() } else { table(&["run", "ended", "relative errors", "time"], &rows) }
 }
 
-/// A name as part of an address.
-fn address(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~=".contains(&byte);
-    let part = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    name.bytes().map(part).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,11 +186,5 @@ mod tests {
             assert!(page.contains(part), "{part}");
         }
         assert!(!page.contains("<bilo>"));
-    }
-
-    #[test]
-    fn addresses_are_safe() {
-        assert_eq!(address("noise=0.1-seed=0"), "noise=0.1-seed=0");
-        assert_eq!(address("a b#\"<"), "a%20b%23%22%3C");
     }
 }

@@ -63,6 +63,13 @@ pub(super) fn count(number: u64, what: &str) -> String {
     }
 }
 
+/// A name as part of an address.
+pub(super) fn address(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~=".contains(&byte);
+    let part = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +88,11 @@ mod tests {
         assert_eq!(with_deviation(1.25, 0.0), "1.25");
         assert_eq!(or_none(None, number), NONE);
         assert_eq!(count(1, "step") + &count(0, "step"), "1 stepno steps");
+    }
+
+    #[test]
+    fn addresses_are_safe() {
+        assert_eq!(address("noise=0.1-seed=0"), "noise=0.1-seed=0");
+        assert_eq!(address("a b#\"<"), "a%20b%23%22%3C");
     }
 }
