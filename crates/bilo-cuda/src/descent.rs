@@ -3,8 +3,8 @@
 
 use crate::device::Parts;
 use crate::program::{WEIGHT_BLOCKS, filled};
-use crate::runtime::{CudaError, Memory, RecordId, doubles};
-use bilo_jet::{Descent, Seen, Weighted};
+use crate::runtime::{CudaError, Memory, RecordId, Runtime, doubles};
+use bilo_jet::{Descent, Moments, Seen, Weighted};
 use bilo_optim::Adam;
 
 /// A descent under way.
@@ -56,6 +56,7 @@ impl Descending {
         descent: &Descent,
         weights: &[f64],
         unknowns: &[f64],
+        [of_lower, of_upper]: &[Moments; 2],
         parts: &mut Parts<'_>,
     ) -> Result<Self, CudaError> {
         let (sums, losses) = places(descent, parts);
@@ -72,14 +73,14 @@ impl Descending {
         let Descent { first, rate, upper_rates, bounds, .. } = descent;
         let (of_unknowns, of_weights) = upper_rates.split_at(bounds.len());
         let mut movers = vec![];
-        let lower = (*first, vec![*rate; weights.len() - first], 0);
-        for (first, rates, level) in [lower, (0, of_weights.to_vec(), 1)] {
-            if !rates.is_empty() {
+        let lower = (*first, interleaved(of_lower, 0, &vec![*rate; weights.len() - first]), 0);
+        for (first, state, level) in [lower, (0, interleaved(of_upper, of_unknowns.len(), of_weights), 1)] {
+            if !state.is_empty() {
                 movers.push(Mover {
                     first,
-                    count: rates.len(),
+                    count: state.len() / OF_ADAM,
                     level,
-                    state: filled(*runtime, &doubles(&fresh_state(&rates)))?,
+                    state: filled(*runtime, &doubles(&state))?,
                     programs: runtime.allocate(programs * OF_GRADIENTS)?,
                     args: runtime.allocate(11)?,
                 });
@@ -97,10 +98,10 @@ impl Descending {
             table: runtime.allocate(0)?,
             factors: runtime.allocate(0)?,
             step: runtime.allocate(1)?,
-            taken: 0,
+            taken: of_lower[0][0] as i32,
             movers,
             packings: filled(*runtime, &packings)?,
-            state: filled(*runtime, &doubles(&fresh_state(of_unknowns)))?,
+            state: filled(*runtime, &doubles(&interleaved(of_upper, 0, of_unknowns)))?,
             bounds: filled(*runtime, &doubles(&flat))?,
             all_sums: runtime.allocate(programs * OF_SUMS)?,
             args: runtime.allocate(12)?,
@@ -140,10 +141,8 @@ impl Descending {
             parts.runtime.replay(record)?;
         }
         self.taken += factors.len() as i32;
-        let mut words = vec![0; factors.len() * self.row];
-        parts.runtime.read(&self.table, &mut words)?;
-        let numbers: Vec<f64> = words.into_iter().map(f64::from_bits).collect();
-        let seen = numbers.chunks_exact(self.row).map(|row| Seen {
+        let rows = numbers(&self.table, factors.len() * self.row, parts.runtime)?;
+        let seen = rows.chunks_exact(self.row).map(|row| Seen {
             losses: self.losses.iter().map(|&place| row[place]).collect(),
             unknowns: row[self.sums..].to_vec(),
         });
@@ -232,19 +231,44 @@ impl Descending {
 
     /// The weights and unknowns that the steps have led to.
     pub(crate) fn arrived(&self, parts: &mut Parts<'_>) -> Result<(Vec<f64>, Vec<f64>), CudaError> {
-        let shared = &parts.shared;
-        let mut read = |memory: &Option<Memory>, count: usize| {
-            let mut words = vec![0; count];
-            parts.runtime.read(memory.as_ref().expect("programs bring it"), &mut words)?;
-            Ok(words.into_iter().map(f64::from_bits).collect::<Vec<f64>>())
+        let [weights, unknowns] = [&parts.shared.weights, &parts.shared.unknowns]
+            .map(|memory| memory.as_ref().expect("programs bring it"));
+        let runtime = &mut *parts.runtime;
+        Ok((numbers(weights, self.weights, runtime)?, numbers(unknowns, self.unknowns, runtime)?))
+    }
+
+    /// What the two levels remember.
+    pub(crate) fn moments(&self, parts: &mut Parts<'_>) -> Result<[Moments; 2], CudaError> {
+        let taken = || vec![vec![f64::from(self.taken)], vec![], vec![], vec![]];
+        let mut moments = [taken(), taken()];
+        let mut add = |level: usize, state: &Memory, count: usize| {
+            for of_one in numbers(state, count * OF_ADAM, parts.runtime)?.chunks_exact(OF_ADAM) {
+                moments[level][1..].iter_mut().zip(of_one).for_each(|(list, &value)| list.push(value));
+            }
+            Ok(())
         };
-        Ok((read(&shared.weights, self.weights)?, read(&shared.unknowns, self.unknowns)?))
+        // Unknowns stand before the weights of the upper level.
+        add(1, &self.state, self.descent.bounds.len())?;
+        for mover in &self.movers {
+            add(mover.level as usize, &mover.state, mover.count)?;
+        }
+        Ok(moments)
     }
 }
 
-/// The state of Adam before its first step: means and the largest of one, and the rate.
-fn fresh_state(rates: &[f64]) -> Vec<f64> {
-    rates.iter().flat_map(|&rate| [0.0, 0.0, 0.0, rate]).collect()
+/// What kernels know of a variable: its mean gradient, mean square, the largest of these, and its rate.
+const OF_ADAM: usize = 4;
+
+/// That of variables with these rates, from the first one's place among a level's on.
+fn interleaved(moments: &Moments, first: usize, rates: &[f64]) -> Vec<f64> {
+    let of_one = |(j, &rate): (usize, &f64)| [moments[1][j], moments[2][j], moments[3][j], rate];
+    (first..).zip(rates).flat_map(of_one).collect()
+}
+
+fn numbers(memory: &Memory, count: usize, runtime: &mut dyn Runtime) -> Result<Vec<f64>, CudaError> {
+    let mut words = vec![0; count];
+    runtime.read(memory, &mut words)?;
+    Ok(words.into_iter().map(f64::from_bits).collect())
 }
 
 /// How many sums all programs of a descent leave in a row of the table, and which of them are losses.

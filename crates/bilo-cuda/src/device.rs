@@ -5,8 +5,8 @@ use crate::generate::{Kernel, MOST_ROWS, Packing, common, is_supported, pad};
 use crate::program::{Packed, Program};
 use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Frame, Linearisation, PointSource,
-    Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
+    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Frame, Linearisation, Moments,
+    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
 };
 
 /// A GPU. Losses and gradients are computed there; residuals point by point, their Jacobians and fields, which are asked
@@ -285,13 +285,19 @@ impl Device for CudaDevice {
         (sums[0], by_unknown)
     }
 
-    fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
+    fn begin(
+        &mut self,
+        descent: &Descent,
+        weights: &[f64],
+        unknowns: &[f64],
+        moments: &[Moments; 2],
+    ) -> bool {
         let here = descent.residuals.iter().all(|(id, _)| self.residuals[id.0].is_some())
             && descent.densities.iter().all(|density| self.densities[density.id.0].is_some());
         if !here || self.fault.is_some() {
             return false;
         }
-        let begun = Descending::begin(descent, weights, unknowns, &mut self.parts());
+        let begun = Descending::begin(descent, weights, unknowns, moments, &mut self.parts());
         self.descending = self.noted(begun);
         self.descending.is_some()
     }
@@ -308,6 +314,13 @@ impl Device for CudaDevice {
         let arrived = descending.arrived(&mut self.parts());
         self.descending = Some(descending);
         self.noted(arrived)
+    }
+
+    fn moments(&mut self) -> Option<[Moments; 2]> {
+        let descending = self.descending.take()?;
+        let moments = descending.moments(&mut self.parts());
+        self.descending = Some(descending);
+        self.noted(moments)
     }
 
     fn linearise(

@@ -5,8 +5,8 @@ use crate::emulator::Emulator;
 use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::conformance::{Case, Draw, tolerance};
 use bilo_jet::{
-    Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Level, Moves, Network,
-    NetworkSpec, Operator, PointSource, Precision, ResidualProgram, ResidualWeights, Weighted, cpu,
+    Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Level, Moments, Moves,
+    Network, NetworkSpec, Operator, PointSource, Precision, ResidualProgram, ResidualWeights, Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 
@@ -140,6 +140,11 @@ fn descent_on(device: &mut dyn Device, weights: &[f64]) -> (Descent, Vec<f64>) {
     (descent, weights.to_vec())
 }
 
+/// What so many variables of each level remember before the first step.
+fn fresh(lower: usize, upper: usize) -> [Moments; 2] {
+    [lower, upper].map(|variables| Adam::new(vec![0.0; variables]).state())
+}
+
 fn small() -> Network {
     Network::new(NetworkSpec { coordinates: 1, parameters: 1, width: 6, layers: 1, ..spec() }, 0)
 }
@@ -156,8 +161,12 @@ fn steps_on_the_device_are_those_of_adam() {
     let factors: Vec<(f64, f64)> =
         (0..8).map(|k| (1.0 - 0.1 * f64::from(k), 1.0 - 0.05 * f64::from(k))).collect();
     let (descent, weights) = descent_on(&mut device, &start);
-    assert!(device.begin(&descent, &weights, &[1.0]));
+    assert!(device.begin(&descent, &weights, &[1.0], &fresh(weights.len(), 1)));
     let mut seen = device.descend(&factors[..5]);
+    // Begun again from there, as after an interruption.
+    let ((weights, p), moments) =
+        (device.arrived().expect("it has begun"), device.moments().expect("it has begun"));
+    assert!(device.begin(&descent, &weights, &p, &moments));
     seen.extend(device.descend(&factors[5..]));
     let (found, unknowns) = device.arrived().expect("it has begun");
 
@@ -230,9 +239,15 @@ fn steps_on_one_loss_are_those_of_adam() {
     };
     let start = [plain().initial_weights(5), plain().initial_weights(6)].concat();
     let descent = joint_descent_on(&mut device);
-    assert!(device.begin(&descent, &start, &[1.0]));
-    let seen = device.descend(&[(1.0, 1.0); 6]);
+    let (lower, upper) = (start.len() - descent.first, descent.first + 1);
+    assert!(device.begin(&descent, &start, &[1.0], &fresh(lower, upper)));
+    let mut seen = device.descend(&[(1.0, 1.0); 3]);
+    let ((weights, p), moments) =
+        (device.arrived().expect("it has begun"), device.moments().expect("it has begun"));
+    assert!(device.begin(&descent, &weights, &p, &moments));
+    seen.extend(device.descend(&[(1.0, 1.0); 3]));
     let (found, unknowns) = device.arrived().expect("it has begun");
+    assert_eq!(device.moments().expect("it has begun").map(|of_level| of_level[0][0]), [6.0, 6.0]);
 
     let mut host = cpu(Precision::F64, Some(1));
     let descent = joint_descent_on(host.as_mut());

@@ -139,6 +139,10 @@ impl Level {
     }
 }
 
+/// What Adam remembers of the steps before, in the order of an optimiser's state: how many there were, then of every
+/// variable the mean gradient, the mean square and the largest of these.
+pub type Moments = Vec<Vec<f64>>;
+
 /// What a step of a [`Descent`] saw before it moved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
@@ -227,9 +231,15 @@ pub trait Device: Send {
         gradient: Option<&mut [f64]>,
     ) -> (f64, Vec<f64>);
 
-    /// Gets ready to take steps by itself from a point, if it can.
-    fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
-        let _ = (descent, weights, unknowns);
+    /// Gets ready to take steps by itself from a point, if it can, with what the lower and the upper level remember.
+    fn begin(
+        &mut self,
+        descent: &Descent,
+        weights: &[f64],
+        unknowns: &[f64],
+        moments: &[Moments; 2],
+    ) -> bool {
+        let _ = (descent, weights, unknowns, moments);
         false
     }
 
@@ -242,6 +252,11 @@ pub trait Device: Send {
 
     /// The weights and unknowns that the steps have led to.
     fn arrived(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
+        None
+    }
+
+    /// What the two levels remember there.
+    fn moments(&mut self) -> Option<[Moments; 2]> {
         None
     }
 

@@ -108,9 +108,6 @@ impl Trainer<'_> {
 
     /// Pre-training: minimise L_LO(theta_0, W) + mean |u - u_0|² over W, and mean |f - f_0|² over V.
     pub fn pretrain(&mut self, point: &mut Point) -> Result<Ended> {
-        if let Some(ended) = self.on_device(Phase::Pretrain, point) {
-            return Ok(ended);
-        }
         let steps = self.settings().pretrain_steps;
         let shapes = [&self.shapes.functions[..], &self.shapes.states].concat();
         let lower = self.weight_optimiser(self.settings().optimiser, &shapes);
@@ -124,9 +121,6 @@ impl Trainer<'_> {
 
     /// The two levels, simultaneously or alternating, or one loss for both.
     pub fn train(&mut self, point: &mut Point) -> Result<Ended> {
-        if let Some(ended) = self.on_device(Phase::Train, point) {
-            return Ok(ended);
-        }
         let steps = self.settings().train_steps;
         let (losses, levels) = (self.losses, self.settings().levels);
         let lower = match levels {
@@ -293,6 +287,9 @@ impl Trainer<'_> {
     ) -> Result<Ended> {
         let (start, steps) = (Instant::now(), self.steps_of(phase));
         let mut course = self.course(phase, point, optimisers)?;
+        if self.begun_on_device(phase, point, optimisers) {
+            return Ok(self.stretches(phase, point, optimisers, course));
+        }
         let seconds_before = course.ended.seconds;
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         self.observer.event(&Event::Begin(phase, steps));

@@ -1,14 +1,16 @@
 //! A device that takes steps by itself: the phases of training come to the same as steps taken one by one.
 
+use bilo::checkpoint::Checkpoint;
 use bilo::level::{Fit, Joint, Lower, Upper};
-use bilo::observer::{Control, Event, Observer};
+use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
 use bilo::train::{Ended, Losses, Past, Point, Trainer};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Kernel, Linearisation,
-    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Weighted, cpu,
+    Moments, PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
+    Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
@@ -130,13 +132,22 @@ impl Device for Alone {
     ) -> Vec<Vec<f64>> {
         self.cpu.evaluate(program, points, weights, unknowns, slopes)
     }
-    fn begin(&mut self, descent: &Descent, weights: &[f64], unknowns: &[f64]) -> bool {
+    fn begin(
+        &mut self,
+        descent: &Descent,
+        weights: &[f64],
+        unknowns: &[f64],
+        [of_lower, of_upper]: &[Moments; 2],
+    ) -> bool {
+        let mut lower = Adam::new(vec![descent.rate; weights.len()]);
+        let mut upper = Adam::new(descent.upper_rates.clone());
+        assert!(lower.restore(of_lower) && upper.restore(of_upper));
         self.under_way = Some(UnderWay {
             descent: descent.clone(),
             weights: weights.to_vec(),
             unknowns: unknowns.to_vec(),
-            lower: Adam::new(vec![descent.rate; weights.len()]),
-            upper: Adam::new(descent.upper_rates.clone()),
+            lower,
+            upper,
             steps: 0,
         });
         true
@@ -147,32 +158,49 @@ impl Device for Alone {
     fn arrived(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
         self.under_way.as_ref().map(|way| (way.weights.clone(), way.unknowns.clone()))
     }
+    fn moments(&mut self) -> Option<[Moments; 2]> {
+        self.under_way.as_ref().map(|way| [way.lower.state(), way.upper.state()])
+    }
 }
 
-/// Every step's losses and unknowns; asks to stop after one of them.
+/// Every step's losses and unknowns; asks to stop after one of them, or for a checkpoint at these.
+#[derive(Default)]
 struct Notes {
     steps: Vec<(usize, Vec<f64>, Vec<f64>)>,
-    stop_after: usize,
+    stop_after: Option<usize>,
+    keep: Vec<(Phase, usize)>,
+    kept: Vec<Checkpoint>,
 }
 
 impl Observer for Notes {
     fn event(&mut self, event: &Event<'_>) -> Control {
+        if let Event::Checkpoint(kept) = event {
+            self.kept.push((*kept).clone());
+        }
         let Event::Step(record) = event else { return Control::Continue };
         self.steps.push((record.step, record.losses.to_vec(), record.unknowns.to_vec()));
-        if record.step >= self.stop_after { Control::Stop } else { Control::Continue }
+        if self.keep.contains(&(record.phase, record.step)) {
+            return Control::Keep;
+        }
+        match self.stop_after {
+            Some(last) if record.step >= last => Control::Stop,
+            _ => Control::Continue,
+        }
     }
 }
 
-fn train(device: &mut dyn Device, set: &[&str], stop_after: usize) -> (Point, Notes, [Ended; 2]) {
-    train_by(device, set, stop_after, false)
+fn train(device: &mut dyn Device, set: &[&str], stop_after: Option<usize>) -> (Point, Notes, [Ended; 2]) {
+    train_by(device, set, Notes { stop_after, ..Notes::default() }, false, None)
 }
 
-/// By the two levels of BiLO, or by the one loss of a physics-informed network.
+/// By the two levels of BiLO, or by the one loss of a physics-informed network; from the beginning, or from where an
+/// earlier run of the same came to.
 fn train_by(
     device: &mut dyn Device,
     set: &[&str],
-    stop_after: usize,
+    mut notes: Notes,
     joint: bool,
+    from: Option<&Checkpoint>,
 ) -> (Point, Notes, [Ended; 2]) {
     let text = include_str!("../../../problems/poisson-scalar.toml");
     let set = set.iter().map(ToString::to_string).collect();
@@ -196,7 +224,6 @@ fn train_by(
     let fit = fit.with_start(&problem, &mut operator, device, vec![(0, data)]).expect("a valid problem");
     let mut point = Point::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
     let loss_names = [&losses.names()[..], fit.names()].concat();
-    let mut notes = Notes { steps: vec![], stop_after };
     let mut trainer = Trainer {
         device,
         problem: &problem,
@@ -208,11 +235,14 @@ fn train_by(
         unknown_names: &["D".to_owned()],
         observer: &mut notes,
         began: Instant::now(),
-        past: Past::default(),
+        past: Past { from, ..Past::default() },
     };
-    let ended = [trainer.pretrain(&mut point), trainer.train(&mut point)];
-    let ended = ended.map(|ended| ended.expect("nothing to take up"));
-    (point, notes, ended)
+    let pretrained = match from {
+        Some(from) if from.phase == Phase::Train => None,
+        _ => Some(trainer.pretrain(&mut point).expect("what is taken up fits")),
+    };
+    let trained = trainer.train(&mut point).expect("what is taken up fits");
+    (point, notes, [pretrained.unwrap_or_else(|| trained.clone()), trained])
 }
 
 /// 130 and 170 steps: more than one stretch of each phase, with a schedule, and points drawn afresh at every seventh step.
@@ -232,7 +262,7 @@ fn stretches_of_steps_come_to_the_same_as_single_steps() {
 }
 
 fn come_to_the_same(joint: bool) {
-    let by = |device: &mut dyn Device| train_by(device, &STEPS, usize::MAX, joint);
+    let by = |device: &mut dyn Device| train_by(device, &STEPS, Notes::default(), joint, None);
     let (one, one_notes, one_ended) = by(cpu(Precision::F32, Some(1)).as_mut());
     let (other, notes, ended) = by(&mut Alone::new(Precision::F32, usize::MAX));
     assert_eq!(one, other);
@@ -247,11 +277,36 @@ fn come_to_the_same(joint: bool) {
     }
 }
 
+/// A checkpoint is of the end of a stretch, and both ways of taking steps go on from it to the same bits.
+#[test]
+fn steps_go_on_from_where_they_were_kept() {
+    for (joint, phase) in [(false, Phase::Pretrain), (false, Phase::Train), (true, Phase::Train)] {
+        let keep = Notes { keep: vec![(phase, 23), (phase, 25), (phase, 120)], ..Notes::default() };
+        let (point, whole, ended) =
+            train_by(&mut Alone::new(Precision::F32, usize::MAX), &STEPS, keep, joint, None);
+        // Points are drawn afresh after every seventh step of the run, and training begins after 130.
+        let places: Vec<usize> = whole.kept.iter().map(|kept| kept.step).collect();
+        assert_eq!(places, if phase == Phase::Pretrain { vec![28, 126] } else { vec![24, 31, 122] });
+        for kept in &whole.kept {
+            let devices: [Box<dyn Device>; 2] =
+                [Box::new(Alone::new(Precision::F32, usize::MAX)), cpu(Precision::F32, Some(1))];
+            for mut device in devices {
+                let (other, notes, [_, trained]) =
+                    train_by(device.as_mut(), &STEPS, Notes::default(), joint, Some(kept));
+                assert_eq!(point, other, "{phase:?} from {}", kept.step);
+                assert_eq!((&ended[1].stop, ended[1].steps), (&trained.stop, trained.steps));
+                let rest = &whole.steps[whole.steps.len() - notes.steps.len()..];
+                assert_eq!(format!("{rest:?}"), format!("{:?}", notes.steps));
+            }
+        }
+    }
+}
+
 /// A stretch that was begun is finished, and then the run stops.
 #[test]
 fn a_wish_to_stop_ends_the_stretch() {
     let steps = ["train.pretrain-steps=500", "train.train-steps=5", "network.width=8"];
-    let (_, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &steps, 30);
+    let (_, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &steps, Some(30));
     assert_eq!((&ended[0].stop, ended[0].steps), (&Stop::Interrupted, 100));
     assert_eq!(notes.steps.iter().filter(|(step, ..)| *step > 5).count(), 95);
 }
@@ -260,9 +315,9 @@ fn a_wish_to_stop_ends_the_stretch() {
 #[test]
 fn a_divergence_keeps_the_last_good_point() {
     let steps = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
-    let (point, _, ended) = train(&mut Alone::new(Precision::F32, 150), &steps, usize::MAX);
+    let (point, _, ended) = train(&mut Alone::new(Precision::F32, 150), &steps, None);
     assert!(matches!(&ended[1].stop, Stop::Diverged { last_good_step: 100, .. }), "{:?}", ended[1].stop);
     let good = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
-    let (exact, ..) = train(&mut Alone::new(Precision::F32, usize::MAX), &good, 1);
+    let (exact, ..) = train(&mut Alone::new(Precision::F32, usize::MAX), &good, Some(1));
     assert_eq!(point, exact, "the point after one stretch");
 }

@@ -1,12 +1,12 @@
 //! Training by a device that takes the steps itself: the same phases and reasons to stop, looked at many steps at a time.
 
-use super::{Ended, Losses, Point, Trainer};
+use super::keeping::Course;
+use super::{Ended, Losses, Optimisers, Point, Trainer};
 use crate::level::When;
-use crate::observer::{Event, Phase};
+use crate::observer::{Control, Event, Phase};
 use crate::operator::with_shifts;
 use crate::outcome::Stop;
 use crate::problem::{Levels, ThetaOptimiser, WeightOptimiser};
-use crate::settle::Settling;
 use bilo_jet::{Descent, Seen};
 use std::time::Instant;
 
@@ -14,8 +14,8 @@ use std::time::Instant;
 const STRETCH: usize = 100;
 
 impl Trainer<'_> {
-    /// A whole phase, or nothing if the device or the settings ask for steps one by one.
-    pub(super) fn on_device(&mut self, phase: Phase, point: &mut Point) -> Option<Ended> {
+    /// Whether the device takes the steps of a phase by itself; otherwise it or the settings ask for steps one by one.
+    pub(super) fn begun_on_device(&mut self, phase: Phase, point: &Point, optimisers: &Optimisers) -> bool {
         let settings = self.settings();
         let adam = settings.optimiser == WeightOptimiser::Adam
             && (phase == Phase::Pretrain || settings.theta_optimiser == ThetaOptimiser::Adam);
@@ -25,14 +25,13 @@ impl Trainer<'_> {
             Losses::Nested(_) => false,
         };
         let upper = self.losses.upper();
-        // What a device remembers of its steps cannot be taken up.
-        let goes_on = self.past.from.is_some_and(|from| from.phase == phase);
-        if goes_on || !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
-            return None;
+        if !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
+            return false;
         }
         let descent = self.descent(phase, point);
         let unknowns = with_shifts(&point.eta, upper.unknowns);
-        self.device.begin(&descent, &point.weights, &unknowns).then(|| self.stretches(phase, point))
+        let moments = [optimisers.lower.state(), optimisers.upper.state()];
+        self.device.begin(&descent, &point.weights, &unknowns, &moments)
     }
 
     /// What moves what in a phase.
@@ -59,75 +58,101 @@ impl Trainer<'_> {
     }
 
     /// Stretches of steps, each with a look at what its steps saw.
-    fn stretches(&mut self, phase: Phase, point: &mut Point) -> Ended {
-        let start = Instant::now();
+    pub(super) fn stretches(
+        &mut self,
+        phase: Phase,
+        point: &mut Point,
+        optimisers: &mut Optimisers,
+        mut course: Course,
+    ) -> Ended {
+        let (start, seconds_before) = (Instant::now(), course.ended.seconds);
+        let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let steps = self.steps_of(phase);
         self.observer.event(&Event::Begin(phase, steps));
-        let earlier = self.earlier_steps(phase);
-        let renewal = self.losses.renewal(self.problem);
-        let (mut settling, mut ended) = (self.settling(), self.not_begun());
-        while ended.steps < steps && ended.stop == Stop::Steps {
-            let done = ended.steps;
-            self.losses.renew(self.problem, self.device, When::At(earlier + done + 1));
-            // Up to the step before points are drawn anew.
-            let until = renewal.map_or(STRETCH, |every| every - (earlier + done) % every);
-            let last = (done + until.min(STRETCH)).min(steps);
-            let factor = |step| {
-                let factor = self.schedule(step, steps);
-                (factor * self.rise(step), factor * self.theta_rise(step, steps))
-            };
-            let factors: Vec<(f64, f64)> = (done + 1..=last).map(factor).collect();
+        while course.ended.steps < steps && course.ended.stop == Stop::Steps {
+            let factors = self.next_stretch(phase, course.ended.steps);
             let seen = self.device.descend(&factors);
             let arrived = self.device.arrived();
-            let stop = self.look(phase, steps, &seen, &mut settling, &mut ended);
-            if let Some(stop) = stop {
-                ended.stop = stop;
-            }
+            let keep = self.look(phase, steps, &seen, &mut course);
             // After a divergence the point before the stretch stays: the last that is known to be good.
-            if let (Some((weights, unknowns)), false) = (arrived, matches!(ended.stop, Stop::Diverged { .. }))
+            if let (Some((weights, unknowns)), false) =
+                (arrived, matches!(course.ended.stop, Stop::Diverged { .. }))
             {
-                point.eta = unknowns[..point.eta.len()].to_vec();
-                point.weights = weights;
+                let eta = unknowns[..point.eta.len()].to_vec();
+                course.good = std::mem::replace(point, Point::new(weights, eta));
+                if keep || matches!(course.ended.stop, Stop::Interrupted | Stop::TimeLimit) {
+                    self.keep(phase, point, optimisers, &course, seconds());
+                }
             }
         }
         self.observer.event(&Event::End(phase));
-        ended.seconds = start.elapsed().as_secs_f64();
-        ended
+        course.ended.seconds = seconds();
+        course.ended
     }
 
-    /// Reports the steps of a stretch; the first reason to stop.
-    fn look(
+    /// Factors of the learning rates at the next steps, up to the one before points are drawn anew, with points drawn for
+    /// these.
+    fn next_stretch(&mut self, phase: Phase, done: usize) -> Vec<(f64, f64)> {
+        let (steps, done_before) = (self.steps_of(phase), self.earlier_steps(phase) + done);
+        self.losses.renew(self.problem, self.device, When::At(done_before + 1));
+        let renewal = self.losses.renewal(self.problem);
+        let until = renewal.map_or(STRETCH, |every| every - done_before % every);
+        let last = (done + until.min(STRETCH)).min(steps);
+        let factor = |step| {
+            let factor = self.schedule(step, steps);
+            (factor * self.rise(step), factor * self.theta_rise(step, steps))
+        };
+        (done + 1..=last).map(factor).collect()
+    }
+
+    /// A checkpoint like that of steps taken one by one, so that either can go on from it.
+    fn keep(
         &mut self,
         phase: Phase,
-        steps: usize,
-        seen: &[Seen],
-        settling: &mut Settling,
-        ended: &mut Ended,
-    ) -> Option<Stop> {
+        point: &Point,
+        optimisers: &mut Optimisers,
+        course: &Course,
+        seconds: f64,
+    ) {
+        // Lost with the device; the checkpoint before stays.
+        let Some([lower, upper]) = self.device.moments() else { return };
+        let fits = optimisers.lower.restore(&lower) && optimisers.upper.restore(&upper);
+        assert!(fits, "the device moves what these do");
+        let kept = self.checkpoint(phase, point, optimisers, course, seconds);
+        self.observer.event(&Event::Checkpoint(&kept));
+    }
+
+    /// Reports the steps of a stretch and notes the first reason to stop; whether a checkpoint was asked for.
+    fn look(&mut self, phase: Phase, steps: usize, seen: &[Seen], course: &mut Course) -> bool {
+        let Course { settling, ended, .. } = course;
         let before_stretch = ended.steps;
         let diverged = |reason: String| Stop::Diverged { last_good_step: before_stretch, reason };
         if seen.is_empty() {
-            return Some(diverged(self.device.fault().unwrap_or_default()));
+            ended.stop = diverged(self.device.fault().unwrap_or_default());
         }
-        let mut stop = None;
+        let mut keep = false;
         for seen in seen {
             let losses = self.losses_of(phase, &seen.losses);
             let eta = seen.unknowns[..self.upper_rates.len() - self.shapes.function_weights()].to_vec();
             let before = Point::new(vec![], eta);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
-                return Some(diverged(reason));
+                ended.stop = diverged(reason);
+                break;
             }
             ended.steps += 1;
             let control = self.report(phase, ended.steps, steps, &losses, &before);
+            keep |= control == Control::Keep;
             ended.losses = losses;
             // The weights of functions are not looked at between stretches, so nobody can tell whether these stand still.
             let reason = match self.shapes.function_weights() {
                 0 => self.reason_to_stop(control, phase, settling, &before, ended),
                 _ => self.asked_to_stop(control),
             };
-            stop = stop.or(reason);
+            if let (Stop::Steps, Some(reason)) = (&ended.stop, reason) {
+                ended.stop = reason;
+            }
         }
-        stop
+        keep
     }
 
     /// The terms of all losses, in the order of their names; those of the other phase are missing.
