@@ -111,3 +111,19 @@ fn a_browser_draws_it_without_complaint_and_a_time_changes_the_picture() {
     assert!(early.contains("data:image/png;base64,"), "maps are drawn");
     assert!(early.contains(&estimate(&place, "front", "D")));
 }
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn a_function_has_its_band() {
+    let place = Place::new();
+    place.bilo("run reaction-coefficient-8 --method adjoint --quiet --out rod").succeeds();
+    let page = place.join("rod/report.html");
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("the band is two standard deviations to each side"), "{text}");
+    let Some((dom, complaints)) = shown(&page, "") else {
+        eprintln!("SKIPPED: no chromium here, so nobody looked at the page");
+        return;
+    };
+    assert!(!complaints.contains("CONSOLE"), "{complaints}");
+    assert!(dom.contains("class=\"band\""), "{dom}");
+}

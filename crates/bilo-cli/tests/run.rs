@@ -428,11 +428,13 @@ fn a_function_of_a_state_is_reported_over_its_values() {
         "of",
         "relative_l2_error",
         "relative_l2_error_of_guess",
+        "relative_sd",
         "classification_accuracy",
         "range",
         "gradient",
     ];
     assert_eq!(keys(k), expected);
+    assert!(k["relative_sd"].as_f64().is_some_and(|sd| sd > 0.0), "{k}");
     assert_eq!((&k["kind"], &k["of"][0], &k["gradient"]), (&"function".into(), &"u".into(), &"exact".into()));
     let bytes = std::fs::read(place.join("runs/conductivity-adjoint-0/fields.npz")).unwrap();
     let mut fields = bilo::npy::Archive::new(bytes).unwrap();

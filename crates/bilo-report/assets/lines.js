@@ -23,7 +23,8 @@ class LinesFigure {
   // The same for all places of the slider, so that a curve is seen to move.
   ends() {
     const all = this.visible();
-    const heights = all.flatMap((series) => (Array.isArray(series.y) ? series.y : extent(this.page.array(series.y.array).values)));
+    const bands = ({ y, band }) => band.flatMap((half, i) => [y[i] - half, y[i] + half]);
+    const heights = all.flatMap((series) => (Array.isArray(series.y) ? [...series.y, ...bands(series)] : extent(this.page.array(series.y.array).values)));
     const rules = this.spec.rules.map((rule) => rule.at);
     const positive = (value) => !this.spec.log || value > 0;
     let [lo, hi] = extent([...heights, ...rules].filter(positive));
@@ -58,6 +59,7 @@ class LinesFigure {
     this.drawContours(clip, x, y);
     this.drawMarks(svg, area, x);
     this.drawRules(clip, area, y);
+    for (const series of this.visible()) this.drawBand(clip, series, x, y);
     for (const series of this.visible()) this.drawSeries(clip, series, x, y);
     this.drawLegend(svg, entries);
     const cross = add(svg, "g", { class: "cross" });
@@ -88,6 +90,14 @@ class LinesFigure {
       const inside = series.points ? this.inside(series) : { fill: stroke };
       series.x.forEach((at, i) => drawn(i) && add(parent, "circle", { cx: x.at(at), cy: y.at(heights[i]), r, ...inside }));
     }
+  }
+
+  drawBand(parent, { x: xs, y: heights, band, colour }, x, y) {
+    if (!band.length) return;
+    const point = (i, side) => `${x.at(xs[i]).toFixed(2)} ${y.at(heights[i] + side * band[i]).toFixed(2)}`;
+    const places = xs.map((_, i) => i);
+    const path = `M${places.map((i) => point(i, 1)).join("L")}L${places.reverse().map((i) => point(i, -1)).join("L")}Z`;
+    add(parent, "path", { d: path, fill: this.page.data.colours.lines[colour], "fill-opacity": 0.2, stroke: "none", class: "band" });
   }
 
   // Many points let each other be seen; a ring is a goal, which the way may have reached.
@@ -171,7 +181,7 @@ class LinesFigure {
     for (const { series, x: px, y: py } of found) {
       add(cross, "circle", { cx: x.at(px), cy: y.at(py), r: 3.5, fill: this.colour(series), stroke: "var(--paper)" });
     }
-    const values = found.map(({ series, y }) => `${this.scattered ? this.spec.names[1] : series.name} ${shown(y)}`);
+    const values = found.map(({ series, y, band }) => `${this.scattered ? this.spec.names[1] : series.name} ${shown(y)}${band === undefined ? "" : ` ± ${shown(band)}`}`);
     this.say(`${this.spec.names[0]} ${shown(place)}: ${values.join(", ")}`);
   }
 
@@ -179,7 +189,7 @@ class LinesFigure {
   valuesAt(place) {
     const found = this.visible().map((series) => {
       const i = nearest(series.x, place);
-      return { series, x: series.x[i], y: this.heights(series)[i] };
+      return { series, x: series.x[i], y: this.heights(series)[i], band: series.band[i] };
     });
     return found.filter(({ y }) => y !== null && Number.isFinite(y) && (!this.spec.log || y > 0));
   }

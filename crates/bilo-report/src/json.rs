@@ -98,6 +98,7 @@ fn function(unknown: &FunctionOutcome) -> Value {
         "of": unknown.of,
         "relative_l2_error": unknown.relative_l2_error,
         "relative_l2_error_of_guess": unknown.relative_l2_error_of_guess,
+        "relative_sd": unknown.relative_sd,
         "classification_accuracy": unknown.classification_accuracy,
         "range": [unknown.range.0, unknown.range.1],
         "gradient": unknown.gradient,

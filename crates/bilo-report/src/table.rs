@@ -73,12 +73,13 @@ fn function(unknown: &FunctionOutcome) -> String {
         }
         _ => String::new(),
     };
+    let sd = unknown.relative_sd.map_or(String::new(), |sd| format!(" ± {sd:.1e} (relative L2)"));
     let accuracy = unknown.classification_accuracy;
     let classes =
         accuracy.map(|share| format!("; {:.1} % on the right side of the threshold", 100.0 * share));
     let classes = classes.unwrap_or_default();
     let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient);
-    format!("{name}({of}){unit}: from {least} to {most}{error}{classes}; moved by the {mode} gradient.\n")
+    format!("{name}({of}){unit}: from {least} to {most}{sd}{error}{classes}; moved by the {mode} gradient.\n")
 }
 
 fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
@@ -363,10 +364,11 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
             range: (3.0, 12.0),
             relative_l2_error: Some(0.125),
             relative_l2_error_of_guess: Some(0.75),
+            relative_sd: Some(0.0625),
             classification_accuracy: Some(0.9826),
             gradient: "exact",
         };
-        let expected = "A(x, y): from 3 to 12; relative L2 error 1.25e-1 (of the guess 7.50e-1); \
+        let expected = "A(x, y): from 3 to 12 ± 6.2e-2 (relative L2); relative L2 error 1.25e-1 (of the guess 7.50e-1); \
                         98.3 % on the right side of the threshold; moved by the exact gradient.\n";
         assert_eq!(function(&unknown), expected);
     }

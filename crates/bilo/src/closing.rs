@@ -3,6 +3,7 @@
 
 use crate::audit::functions::{by_coefficients, by_variables, network_by_shifts, pointwise_gradient};
 use crate::audit::{Audit, network_observed, values};
+use crate::band;
 use crate::diagnostic::{Error, Result};
 use crate::examine::text::digits;
 use crate::function::network::theta;
@@ -192,9 +193,13 @@ impl<'a> Inspector<'a> {
                 Err(reason) => outcome.warnings.push(format!("no audit at the estimate: {reason}")),
             }
         }
-        // Error bars and optima of scalars mean little beside functions that are held fixed.
+        // The optima of scalars mean little beside functions that are held fixed.
         if !problem.functions.is_empty() {
-            return Ok(());
+            return if self.mover.is_operator() {
+                band::add(outcome, &self.data, &visit, &noise)
+            } else {
+                Ok(())
+            };
         }
         let classical = self.slopes(&visit).ok();
         error_bars(outcome, classical.and_then(|c| Uncertainty::new(problem, &noise, &c, &point.eta)));

@@ -34,6 +34,7 @@
 //! ```
 
 pub mod audit;
+mod band;
 mod cache;
 pub mod checkpoint;
 mod closing;

@@ -95,7 +95,7 @@ impl ScalarOutcome {
 }
 
 /// The result for one unknown function. Its values are among the [`Fields`]: the estimate under its
-/// name, and `NAME_guess` and `NAME_truth`.
+/// name, `NAME_guess`, `NAME_truth` and `NAME_sd`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionOutcome {
     /// Its name.
@@ -110,6 +110,9 @@ pub struct FunctionOutcome {
     pub relative_l2_error: Option<f64>,
     /// The same of the guess.
     pub relative_l2_error_of_guess: Option<f64>,
+    /// ||standard deviation|| / ||estimate||, by the classical twin's sensitivities; the deviations are the field
+    /// `NAME_sd`.
+    pub relative_sd: Option<f64>,
     /// The share of the domain where the estimate is on the same side of the function's threshold as the
     /// truth, if both are stated.
     pub classification_accuracy: Option<f64>,

@@ -13,7 +13,7 @@ const SEPARABLE: f64 = 1e-4;
 /// 800 time steps.
 const SEEN: f64 = 1e-10;
 
-/// The size that relative changes of an unknown are relative to.
+/// The size that relative changes are relative to, of what may be zero.
 pub(crate) fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }

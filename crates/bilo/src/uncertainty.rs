@@ -80,6 +80,11 @@ impl NoiseLevels {
         }
         Ok(levels)
     }
+
+    /// The standard deviations of what the minimiser sees of each value's error.
+    pub(crate) fn spread(&self) -> &[f64] {
+        &self.spread
+    }
 }
 
 impl Noise {

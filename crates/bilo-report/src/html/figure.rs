@@ -23,6 +23,8 @@ pub(super) struct Series {
     pub(super) points: bool,
     pub(super) x: Vec<f64>,
     pub(super) y: Ordinates,
+    /// How far a band reaches to both sides of a curve; empty without one.
+    pub(super) band: Vec<f64>,
 }
 
 /// The heights of a curve.
@@ -82,9 +84,11 @@ impl Figures {
                     json!({ "array": self.array(&block) })
                 }
             };
-            let x: Vec<Value> = one.x.iter().map(|x| rounded(*x)).collect();
+            let [x, band] =
+                [&one.x, &one.band].map(|list| list.iter().map(|x| rounded(*x)).collect::<Vec<_>>());
             series.push(json!({
-                "name": one.name, "colour": one.colour, "dashed": one.dashed, "points": one.points, "x": x, "y": y,
+                "name": one.name, "colour": one.colour, "dashed": one.dashed, "points": one.points,
+                "x": x, "y": y, "band": band,
             }));
         }
         let contour = |points: Vec<[f64; 2]>| json!([0, 1].map(|axis| column(&points, axis)));
@@ -159,7 +163,17 @@ impl Series {
     /// A curve.
     pub(super) fn curve(name: &str, colour: usize, x: &[f64], y: Vec<f64>) -> Series {
         let y = Ordinates::Fixed(y);
-        Series { name: name.into(), colour, dashed: false, points: false, x: x.to_vec(), y }
+        Series { name: name.into(), colour, dashed: false, points: false, x: x.to_vec(), y, band: vec![] }
+    }
+
+    /// Its points without lines between them.
+    pub(super) fn scattered(self) -> Series {
+        Series { points: true, ..self }
+    }
+
+    /// The same with a band around it.
+    pub(super) fn with_band(self, band: Vec<f64>) -> Series {
+        Series { band, ..self }
     }
 
     /// The same in dashes.

@@ -1,6 +1,6 @@
 //! Data against what was fitted to them.
 
-use super::figure::{Figures, Lines, Ordinates, Series};
+use super::figure::{Figures, Lines, Series};
 use super::run::{CLASSICAL, ESTIMATE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
@@ -70,14 +70,7 @@ impl Fit {
         let every = order.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| order.iter().step_by(every).map(|&row| values[row]).collect::<Vec<f64>>();
         let x = thin(places);
-        let data = Series {
-            name: "data".into(),
-            colour: TRUTH,
-            dashed: false,
-            points: true,
-            x: x.clone(),
-            y: Ordinates::Fixed(thin(&self.data)),
-        };
+        let data = Series::curve("data", TRUTH, &x, thin(&self.data)).scattered();
         let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, thin(&self.fitted))];
         if let Some(classical) = &self.classical {
             series.push(Series::curve("classical", CLASSICAL, &x, thin(classical)).dashed());
@@ -96,14 +89,7 @@ impl Fit {
         let thin = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
         let ends = self.data.iter().chain(&self.fitted);
         let (lo, hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        let points = Series {
-            name: "observed".into(),
-            colour: ESTIMATE,
-            dashed: false,
-            points: true,
-            x: thin(&self.data),
-            y: Ordinates::Fixed(thin(&self.fitted)),
-        };
+        let points = Series::curve("observed", ESTIMATE, &thin(&self.data), thin(&self.fitted)).scattered();
         let scatter = Lines {
             title: format!("{name}: fit against data"),
             names: ["data".into(), "fit".into()],

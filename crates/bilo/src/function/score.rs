@@ -35,6 +35,7 @@ pub(crate) fn outcome(
         range: extremes(&values),
         relative_l2_error: truth.as_ref().map(|truth| relative_l2(&values, truth)),
         relative_l2_error_of_guess: truth.as_ref().map(|truth| relative_l2(&guess, truth)),
+        relative_sd: None,
         classification_accuracy: classes.map(|(threshold, truth)| same_side(&values, truth, threshold)),
         gradient,
     })

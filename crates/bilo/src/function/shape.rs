@@ -3,6 +3,7 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::problem::{Problem, UnknownFunction};
+use crate::spectrum::unit;
 use bilo_expr::{Input, Scratch, Tape};
 
 /// Farthest from zero that `net` is looked for.
@@ -11,7 +12,7 @@ const FARTHEST: f64 = 1e6;
 /// Halvings of a bracket: down to rounding.
 const HALVINGS: usize = 200;
 
-/// A guess is met if its form differs from it by less than this part of its largest value.
+/// A guess is met if its form differs from it by less than this part of its largest value, or than this if it is zero.
 const MET: f64 = 1e-9;
 
 /// f = form(x, net) at nodes x.
@@ -38,6 +39,12 @@ impl Shape {
         (values, scratch.input_adjoint(&self.tape, self.columns.len()).to_vec())
     }
 
+    /// At which nodes the function moves with `net` at all: its form may hold it at others.
+    pub(crate) fn moves(&self) -> Vec<bool> {
+        let (_, slopes) = self.values(&vec![0.5; self.columns[0].len()]);
+        slopes.iter().map(|slope| *slope != 0.0).collect()
+    }
+
     /// The `net` of a function: forms are monotonic in it, so halving finds it. Where the form does not
     /// move with `net`, it is zero.
     pub fn net_of(&self, values: &[f64], function: &UnknownFunction) -> Result<Vec<f64>> {
@@ -61,15 +68,15 @@ impl Shape {
                 if same_side { low[i] = middle[i] } else { high[i] = middle[i] }
             }
         }
-        let moves = self.values(&vec![0.5; count]).1;
-        let net: Vec<f64> = (0..count).map(|i| if moves[i] == 0.0 { 0.0 } else { low[i] }).collect();
+        let moves = self.moves();
+        let net: Vec<f64> = (0..count).map(|i| if moves[i] { low[i] } else { 0.0 }).collect();
         self.require_met(values, &net, function)?;
         Ok(net)
     }
 
     fn require_met(&self, values: &[f64], net: &[f64], function: &UnknownFunction) -> Result<()> {
         let made = self.values(net).0;
-        let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+        let size = unit(values.iter().fold(0.0_f64, |size, value| size.max(value.abs())));
         // What is not a number is not met either.
         let met = |i: usize| (made[i] - values[i]).abs() <= MET * size;
         let missed = (0..values.len()).find(|&i| !met(i));

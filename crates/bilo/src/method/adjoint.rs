@@ -1,6 +1,7 @@
 //! The PDE-constrained optimum of the data loss, with no network: what a perfect method returns.
 
 use super::Job;
+use crate::band;
 use crate::closing::{error_bars, misfits};
 use crate::data::observed_tables;
 use crate::descent::{self, Descent, Target};
@@ -52,8 +53,11 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
         score::compare_range(&mut outcome, problem, function);
     }
-    if let Some(observed) = observed {
-        error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
+    match observed {
+        Some(observed) => {
+            error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
+        }
+        None => band::add(&mut outcome, &loss.data, &visit, &noise)?,
     }
     let solutions = Solutions { network: None, classical: Some(&visit.solution), tables: &tables };
     picture::draw(problem, solutions, &mut outcome);

@@ -97,12 +97,9 @@ impl Pair {
     fn profiles(&self, any: &Block, figures: &mut Figures) -> String {
         let [time, x] = any.axes.as_slice() else { return String::new() };
         let series = |(what, colour, block): (&str, usize, &Block)| Series {
-            name: what.into(),
-            colour,
             dashed: colour == CLASSICAL,
-            points: false,
-            x: x.nodes.clone(),
             y: Ordinates::Moving(block.clone()),
+            ..Series::curve(what, colour, &x.nodes, vec![])
         };
         // The broken line on top, so that both are seen where they agree.
         let lines = Lines {

@@ -29,12 +29,17 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
             "unknown function",
             "least",
             "greatest",
+            "±, relative L²",
             "relative L² error",
             "that of the guess",
             "on the right side of the threshold",
         ];
         let (header, rows) = without_empty(&header, rows);
         html += &table(&header, &rows);
+        if of_kind("function").any(|(_, unknown)| unknown["relative_sd"].is_f64()) {
+            html += "<p class=\"legend\">± is one standard deviation, for the noise of the data and for the pull of the regulariser if \
+                     the function is as rough everywhere as the data show it.</p>\n";
+        }
     }
     of_kind("function").for_each(|(name, unknown)| html += &figure(source, name, unknown, figures));
     html
@@ -64,6 +69,7 @@ fn function(name: &str, unknown: &Value) -> Vec<String> {
         format!("{}({})", inline_name(name), of.join(", ")),
         or_none(unknown["range"][0].as_f64(), number),
         or_none(unknown["range"][1].as_f64(), number),
+        or_none(unknown["relative_sd"].as_f64(), |sd| scientific(sd, 1)),
         or_none(unknown["relative_l2_error"].as_f64(), |error| scientific(error, 2)),
         or_none(unknown["relative_l2_error_of_guess"].as_f64(), |error| scientific(error, 2)),
         or_none(unknown["classification_accuracy"].as_f64(), share),
@@ -85,7 +91,7 @@ fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -
     let Some(estimate) = block("") else { return String::new() };
     let others = [("truth", block("_truth"), TRUTH), ("guess", block("_guess"), GUESS)];
     match estimate.axes.len() {
-        1 => curves(name, &estimate, &others, figures),
+        1 => curves(name, &estimate, block("_sd"), &others, figures),
         2 => maps(name, &estimate, others, figures),
         _ => String::new(),
     }
@@ -94,6 +100,7 @@ fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -
 fn curves(
     name: &str,
     estimate: &Block,
+    sd: Option<Block>,
     others: &[(&str, Option<Block>, usize)],
     figures: &mut Figures,
 ) -> String {
@@ -104,9 +111,11 @@ fn curves(
             series.push(Series::curve(what, *colour, nodes, block.values.clone()).dashed());
         }
     }
-    series.push(Series::curve("estimate", ESTIMATE, nodes, estimate.values.clone()));
+    let twice = sd.map_or(vec![], |sd| sd.values.iter().map(|sd| 2.0 * sd).collect());
+    let banded = if twice.is_empty() { "" } else { "; the band is two standard deviations to each side" };
+    series.push(Series::curve("estimate", ESTIMATE, nodes, estimate.values.clone()).with_band(twice));
     let names = [estimate.axes[0].name.clone(), name.to_owned()];
-    let caption = format!("at {} nodes.", estimate.resolution());
+    let caption = format!("at {} nodes{banded}.", estimate.resolution());
     figures.lines(Lines { title: name.into(), names, series, ..Lines::default() }, &caption)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
-use crate::html::figure::{Figures, Lines, Ordinates, Series};
+use crate::html::figure::{Figures, Lines, Series};
 use crate::html::source::Source;
 use crate::picture::landscape::Landscape;
 use std::f64::consts::TAU;
@@ -21,8 +21,7 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
     let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
     let point = |what: &str, colour: usize, key: &str| {
         let (x, y) = (of(first, key)?, of(second, key)?);
-        let y = Ordinates::Fixed(vec![y]);
-        Some(Series { name: what.into(), colour, dashed: false, points: true, x: vec![x], y })
+        Some(Series::curve(what, colour, &[x], vec![y]).scattered())
     };
     // A history shows the state before each step: the estimate is one further.
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
