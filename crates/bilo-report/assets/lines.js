@@ -58,9 +58,9 @@ class LinesFigure {
     const clip = addClip(svg, area);
     this.drawContours(clip, x, y);
     this.drawMarks(svg, area, x);
-    this.drawRules(clip, area, y);
     for (const series of this.visible()) this.drawBand(clip, series, x, y);
     for (const series of this.visible()) this.drawSeries(clip, series, x, y);
+    this.drawRules(clip, area, y);
     this.drawLegend(svg, entries);
     const cross = add(svg, "g", { class: "cross" });
     const part = { area, x, y, cross };
@@ -128,7 +128,7 @@ class LinesFigure {
       const colour = this.page.data.colours.lines[2 + i];
       add(parent, "path", { d: `M${area.left} ${height}h${area.width}`, stroke: colour, "stroke-width": 1.4, "stroke-dasharray": "6 4" });
       const label = height - 5 < area.top + 14 ? height + 14 : height - 5;
-      addText(parent, area.left + area.width - 6, label, `${name} ${shown(at)}`, { "text-anchor": "end", fill: "var(--soft)", "font-size": 11 });
+      addText(parent, area.left + area.width - 6, label, `${name} ${shown(at)}`, { "text-anchor": "end", fill: "var(--soft)", "font-size": 11, stroke: "var(--paper)", "stroke-width": 3, "paint-order": "stroke" });
     });
   }
 
