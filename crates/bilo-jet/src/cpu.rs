@@ -1,6 +1,7 @@
 //! The CPU device: tiles of points in cache, threads over fixed groups of tiles, the same bits for
 //! any number of threads.
 
+mod crew;
 mod kernel;
 mod linear;
 
@@ -13,7 +14,7 @@ use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
-use rayon::prelude::*;
+use crew::Crew;
 use std::sync::Mutex;
 
 /// Groups of tiles with a gradient of their own. The number is fixed, so that the order of sums does
@@ -31,7 +32,7 @@ pub fn cpu(precision: Precision, threads: Option<usize>) -> Box<dyn Device> {
 struct Cpu<T> {
     precision: Precision,
     simd: Simd,
-    pool: rayon::ThreadPool,
+    crew: Crew,
     residuals: Vec<Block<T, ResidualProgram>>,
     densities: Vec<Block<T, DensityProgram>>,
 }
@@ -54,11 +55,8 @@ struct Share<T> {
 
 impl<T: Scalar> Cpu<T> {
     fn new(precision: Precision, threads: Option<usize>) -> Self {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.unwrap_or(0))
-            .build()
-            .expect("the system can start threads");
-        Self { precision, simd: Simd::detect(), pool, residuals: vec![], densities: vec![] }
+        let crew = Crew::new(threads);
+        Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![] }
     }
 }
 
@@ -96,7 +94,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
     /// weight gradient, times `scale`, to `gradient`.
     fn run(
         &mut self,
-        pool: &rayon::ThreadPool,
+        crew: &Crew,
         task: &dyn Task<T, Program = P>,
         scale: f64,
         gradient: Option<&mut [f64]>,
@@ -115,9 +113,9 @@ impl<T: Scalar, P: Sync> Block<T, P> {
             }
             self.give_back(runner);
         };
-        pool.install(|| shares.par_iter_mut().enumerate().for_each(fill));
+        crew.each(shares.iter_mut().enumerate(), fill);
         if let Some(gradient) = gradient {
-            pool.install(|| add_gradients(&shares, scale, gradient));
+            add_gradients(crew, &shares, scale, gradient);
         }
         let mut sums = vec![0.0; task.sums()];
         for share in &shares {
@@ -139,24 +137,24 @@ impl<T: Scalar, P: Sync> Block<T, P> {
     /// Does something with every part of a result, each by itself.
     fn map_parts<Part: Send, Made: Send>(
         &self,
-        pool: &rayon::ThreadPool,
+        crew: &Crew,
         parts: Vec<Part>,
         make: impl Fn(usize, &mut TileRunner<T>, Part) -> Made + Sync,
     ) -> Vec<Made> {
-        let each = |(number, part): (usize, Part)| {
+        let mut made: Vec<Option<Made>> = parts.iter().map(|_| None).collect();
+        crew.each(parts.into_iter().zip(&mut made).enumerate(), |(number, (part, made))| {
             let mut runner = self.take_runner();
-            let made = make(number, &mut runner, part);
+            *made = Some(make(number, &mut runner, part));
             self.give_back(runner);
-            made
-        };
-        pool.install(|| parts.into_par_iter().enumerate().map(each).collect())
+        });
+        made.into_iter().flatten().collect()
     }
 }
 
 /// Adds the groups' gradients in their order, stretch by stretch.
-fn add_gradients<T: Scalar>(shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
+fn add_gradients<T: Scalar>(crew: &Crew, shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
     const STRETCH: usize = 2048;
-    gradient.par_chunks_mut(STRETCH).enumerate().for_each(|(number, stretch)| {
+    crew.each(gradient.chunks_mut(STRETCH).enumerate(), |(number, stretch)| {
         let mut sum = [0.0; STRETCH];
         let start = number * STRETCH;
         for share in shares {
@@ -216,7 +214,7 @@ impl<T: Scalar> Device for Cpu<T> {
         };
         // The factor 1/points comes last: the numbers of a tile stay of order one in f32.
         let scale = 1.0 / block.points.len() as f64;
-        let mut sums = block.run(&self.pool, &task, scale, gradient);
+        let mut sums = block.run(&self.crew, &task, scale, gradient);
         sums.iter_mut().for_each(|sum| *sum *= scale);
         let gradient = sums.split_off(block.program.residuals);
         ResidualLoss { residual: sums, gradient }
@@ -229,12 +227,12 @@ impl<T: Scalar> Device for Cpu<T> {
         unknowns: &[f64],
         jacobian: Jacobian,
     ) -> Linearisation {
-        self.residuals[id.0].linearise(&self.pool, weights, unknowns, jacobian)
+        self.residuals[id.0].linearise(&self.crew, weights, unknowns, jacobian)
     }
 
     fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {
         let blocks: Vec<_> = ids.iter().map(|id| &self.residuals[id.0]).collect();
-        kernel::kernel(&self.pool, &blocks, weights, unknowns)
+        kernel::kernel(&self.crew, &blocks, weights, unknowns)
     }
 
     fn pullback(
@@ -247,7 +245,7 @@ impl<T: Scalar> Device for Cpu<T> {
     ) {
         let block = &mut self.residuals[id.0];
         let task = PullbackTask { weights: block.points.weights(weights), unknowns: cast(unknowns), seeds };
-        block.run(&self.pool, &task, 1.0, Some(gradient));
+        block.run(&self.crew, &task, 1.0, Some(gradient));
     }
 
     fn density(
@@ -263,7 +261,7 @@ impl<T: Scalar> Device for Cpu<T> {
             unknowns: cast(unknowns),
             gradient: gradient.is_some(),
         };
-        let mut sums = block.run(&self.pool, &task, 1.0, gradient);
+        let mut sums = block.run(&self.crew, &task, 1.0, gradient);
         let by_unknown = sums.split_off(1);
         (sums[0], by_unknown)
     }
@@ -291,12 +289,8 @@ impl<T: Scalar> Device for Cpu<T> {
             let values = task.values(&points, tile, runner);
             parts.into_iter().zip(values).for_each(|(part, values)| part.copy_from_slice(&values));
         };
-        self.pool.install(|| {
-            by_tile(&mut result, points.tiles(), points.tile())
-                .into_par_iter()
-                .enumerate()
-                .for_each_init(|| points.runner(), fill);
-        });
+        let parts = by_tile(&mut result, points.tiles(), points.tile());
+        self.crew.each_with(parts.into_iter().enumerate(), || points.runner(), fill);
         result
     }
 }

@@ -1,11 +1,11 @@
 //! Products of all rows of Jacobians with each other.
 
+use super::crew::Crew;
 use super::{Block, cast};
 use crate::device::{Kernel, Linearisation};
 use crate::program::ResidualProgram;
 use crate::scalar::Scalar;
 use crate::tile::{LinearPart, LinearTask, Piece};
-use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// A piece of a program with its place among all rows.
@@ -20,14 +20,14 @@ struct Placed<T> {
 
 /// J Jᵀ over the rows of several programs.
 pub(super) fn kernel<T: Scalar>(
-    pool: &rayon::ThreadPool,
+    crew: &Crew,
     blocks: &[&Block<T, ResidualProgram>],
     weights: &[f64],
     unknowns: &[f64],
 ) -> Kernel {
     let (mut parts, mut placed, mut rows) = (vec![], vec![], 0);
     for block in blocks {
-        let (part, pieces) = block.pieces(pool, weights, unknowns);
+        let (part, pieces) = block.pieces(crew, weights, unknowns);
         let (residuals, stride) = (block.program.residuals, block.points.len());
         placed.extend(pieces.into_iter().map(|piece| {
             let row = rows + piece.first;
@@ -38,7 +38,7 @@ pub(super) fn kernel<T: Scalar>(
     }
     let gram = Mutex::new(vec![0.0; rows * rows]);
     let pairs: Vec<(usize, usize)> = (0..placed.len()).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
-    let place = |scratch: &mut _, &(i, j): &(usize, usize)| {
+    let place = |scratch: &mut _, (i, j): (usize, usize)| {
         let (left, right) = (&placed[i], &placed[j]);
         let products = left.piece.products(&right.piece, (left.residuals, right.residuals), scratch);
         // Every entry belongs to one pair: the order of pairs does not matter.
@@ -49,7 +49,7 @@ pub(super) fn kernel<T: Scalar>(
             write_symmetric(gram, rows, corner, product, right.piece.points);
         }
     };
-    pool.install(|| pairs.par_iter().for_each_init(Default::default, place));
+    crew.each_with(pairs.into_iter(), Default::default, place);
     Kernel { parts, gram: gram.into_inner().expect("no holder panicked") }
 }
 
@@ -78,12 +78,7 @@ fn write_symmetric<T: Scalar>(
 
 impl<T: Scalar> Block<T, ResidualProgram> {
     /// The residuals with their derivatives by the unknowns, and the factors of those by the weights.
-    fn pieces(
-        &self,
-        pool: &rayon::ThreadPool,
-        weights: &[f64],
-        unknowns: &[f64],
-    ) -> (Linearisation, Vec<Piece<T>>) {
+    fn pieces(&self, crew: &Crew, weights: &[f64], unknowns: &[f64]) -> (Linearisation, Vec<Piece<T>>) {
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };
         let mut result = self.zero_linearisation(unknowns.len(), None);
         let length = self.points.tiles_of_piece();
@@ -91,7 +86,7 @@ impl<T: Scalar> Block<T, ResidualProgram> {
         let number = self.points.tiles().div_ceil(length);
         let parts: Vec<Vec<LinearPart<'_>>> =
             (0..number).map(|_| tiles.by_ref().take(length).collect()).collect();
-        let pieces = self.map_parts(pool, parts, |number, runner, parts| {
+        let pieces = self.map_parts(crew, parts, |number, runner, parts| {
             let mut piece = self.points.piece(number, self.program.residuals);
             for (tile, part) in (number * length..).zip(parts) {
                 task.run(&self.program, &self.points, tile, runner, part);

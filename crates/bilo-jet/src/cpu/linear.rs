@@ -1,5 +1,6 @@
 //! Residuals at all points with their first derivatives.
 
+use super::crew::Crew;
 use super::{Block, by_tile, cast};
 use crate::device::{Jacobian, Linearisation};
 use crate::program::ResidualProgram;
@@ -9,7 +10,7 @@ use crate::tile::{LinearPart, LinearTask};
 impl<T: Scalar> Block<T, ResidualProgram> {
     pub(super) fn linearise(
         &self,
-        pool: &rayon::ThreadPool,
+        crew: &Crew,
         weights: &[f64],
         unknowns: &[f64],
         jacobian: Jacobian,
@@ -22,7 +23,7 @@ impl<T: Scalar> Block<T, ResidualProgram> {
             result.by_slot = vec![vec![0.0; self.points.len()]; self.program.residuals * slots];
         }
         let parts = self.parts_by_tile(&mut result);
-        self.map_parts(pool, parts, |tile, runner, part| {
+        self.map_parts(crew, parts, |tile, runner, part| {
             task.run(&self.program, &self.points, tile, runner, part);
         });
         result
