@@ -25,14 +25,16 @@ use faer::{Mat, Side};
 const MOST: usize = 1000;
 
 /// Adds the standard deviations of unknown functions, and of the scalars beside them, to an outcome that has their
-/// estimates; nothing where there are too many values or no regulariser, or if the matrix is singular.
-pub(crate) fn add(
-    outcome: &mut Outcome,
-    data: &DataLoss<'_>,
-    visit: &Visit<'_>,
-    noise: &NoiseLevels,
-) -> Result<()> {
-    let Some(sd) = deviations(data, visit, noise)? else { return Ok(()) };
+/// estimates; nothing where there are too many values or no regulariser, or if the matrix is singular. If the twin cannot
+/// tell, a warning says so: the estimates are not lost for it.
+pub(crate) fn add(outcome: &mut Outcome, data: &DataLoss<'_>, visit: &Visit<'_>, noise: &NoiseLevels) {
+    let sd = match deviations(data, visit, noise) {
+        Ok(Some(sd)) => sd,
+        Ok(None) => return,
+        Err(error) => {
+            return outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
+        }
+    };
     let problem = data.problem();
     let scalars = problem.unknowns.iter().zip(&visit.theta.eta).zip(sd.eta);
     for (found, ((unknown, &eta), sd)) in outcome.unknowns.iter_mut().zip(scalars) {
@@ -48,7 +50,6 @@ pub(crate) fn add(
         outcome.functions[number].relative_sd = Some(norm(sd) / norm(estimate));
         add_field(outcome, problem, number, sd);
     }
-    Ok(())
 }
 
 /// The field `NAME_sd` over the axes of the estimate.

@@ -198,11 +198,10 @@ impl<'a> Inspector<'a> {
         }
         // The optima of scalars mean little beside functions that are held fixed.
         if !problem.functions.is_empty() {
-            return if self.mover.is_operator() {
-                band::add(outcome, &self.data, &visit, &noise)
-            } else {
-                Ok(())
-            };
+            if self.mover.is_operator() {
+                band::add(outcome, &self.data, &visit, &noise);
+            }
+            return Ok(());
         }
         let classical = self.slopes(&visit).ok();
         error_bars(outcome, classical.and_then(|c| Uncertainty::new(problem, &noise, &c, &point.eta)));

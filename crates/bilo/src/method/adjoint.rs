@@ -57,7 +57,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         Some(observed) => {
             error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
         }
-        None => band::add(&mut outcome, &loss.data, &visit, &noise)?,
+        None => band::add(&mut outcome, &loss.data, &visit, &noise),
     }
     let solutions = Solutions { network: None, classical: Some(&visit.solution), tables: &tables };
     picture::draw(problem, solutions, &mut outcome);
