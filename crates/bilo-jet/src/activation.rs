@@ -50,6 +50,8 @@ pub(crate) struct JetActivation<T> {
     coefficients: Vec<(usize, Table<T>)>,
     /// The plan's own kernels, if it is of the usual kind.
     fused: Option<Fused>,
+    /// Whether the plan has no derivatives.
+    value_alone: bool,
 }
 
 /// Coefficients of the leading part: one column of points each.
@@ -106,6 +108,7 @@ impl<T: Scalar> JetActivation<T> {
                 .map(|(k, polynomial)| (k, Table::new(std::slice::from_ref(polynomial))))
                 .collect(),
             fused: Fused::of(plan),
+            value_alone: plan.len() == 1,
         }
     }
 
@@ -170,10 +173,24 @@ impl<T: Scalar> JetActivation<T> {
             Action::Reverse => (0, &self.reverse),
             Action::Joint => (0, &self.joint),
         };
-        match self.fused(jets) {
-            Some(fused) => fused.run(self.simd, self.kind, action, jets, first, result, add),
-            None => self.simd.run(Apply { activation: self, table, first, jets, result, add }),
+        match (self.fused(jets), action) {
+            (Some(fused), _) => fused.run(self.simd, self.kind, action, jets, first, result, add),
+            _ if result.is_empty() => {}
+            (None, Action::Tangent) if self.chains() => {
+                self.simd.run(Chain { slope: jets.aux, given: jets.tangent, result, add })
+            }
+            (None, Action::Reverse) if self.chains() => {
+                self.simd.run(Chain { slope: jets.aux, given: jets.adjoint, result, add })
+            }
+            (None, _) => self.simd.run(Apply { activation: self, table, first, jets, result, add }),
         }
+    }
+
+    /// Whether the plan is the value alone and its slope s1 is what was kept: tangents and adjoints are multiplied
+    /// with it, and that is all.
+    fn chains(&self) -> bool {
+        let kept = matches!(self.kind, Activation::Tanh | Activation::Sin | Activation::Softplus);
+        self.value_alone && kept
     }
 
     /// s_0 .. s_highest of one block.
@@ -302,6 +319,26 @@ impl<T: Scalar> Job for Prepare<'_, T> {
                     (*a, *aux) = (z * q, q);
                 }
             }
+        }
+    }
+}
+
+/// result (+)= slope · given.
+struct Chain<'a, T> {
+    slope: &'a [T],
+    given: &'a [T],
+    result: &'a mut [T],
+    add: bool,
+}
+
+impl<T: Scalar> Job for Chain<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let each = self.result.iter_mut().zip(self.slope.iter().zip(self.given));
+        if self.add {
+            each.for_each(|(result, (&slope, &given))| *result += slope * given);
+        } else {
+            each.for_each(|(result, (&slope, &given))| *result = slope * given);
         }
     }
 }

@@ -12,9 +12,10 @@ use crate::device::{
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
 use crate::scalar::Scalar;
-use crate::simd::Simd;
+use crate::simd::{Job, Simd};
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
 use crew::Crew;
+use std::cmp::Reverse;
 use std::sync::Mutex;
 
 /// Groups of tiles with a gradient of their own. The number is fixed, so that the order of sums does
@@ -40,6 +41,7 @@ struct Cpu<T> {
 /// A program with its points and the workspaces that have been made for it.
 struct Block<T, P> {
     program: P,
+    simd: Simd,
     points: Points<T>,
     runners: Mutex<Vec<TileRunner<T>>>,
     /// One share per group, kept for the next call.
@@ -74,7 +76,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         simd: Simd,
     ) -> Self {
         let points = Points::new(frame, directions, source, weights, simd);
-        let mut block = Self { program, points, runners: Mutex::new(vec![]), shares: vec![] };
+        let mut block = Self { program, simd, points, runners: Mutex::new(vec![]), shares: vec![] };
         block.share_out();
         block
     }
@@ -102,20 +104,24 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         let (tiles, groups) = (self.points.tiles(), self.shares.len());
         let length = gradient.as_ref().map_or(0, |gradient| gradient.len());
         let mut shares = std::mem::take(&mut self.shares);
+        let tiles_of = |group: usize| group * tiles / groups..(group + 1) * tiles / groups;
         let fill = |(group, share): (usize, &mut Share<T>)| {
             let mut runner = self.take_runner();
             share.sums.clear();
             share.sums.resize(task.sums(), 0.0);
             share.gradient.reset(length);
-            for tile in group * tiles / groups..(group + 1) * tiles / groups {
+            for tile in tiles_of(group) {
                 let Share { sums, gradient } = share;
                 task.run(&self.program, &self.points, tile, &mut runner, sums, gradient);
             }
             self.give_back(runner);
         };
-        crew.each(shares.iter_mut().enumerate(), fill);
+        // The longest first: the threads end at the same time.
+        let mut parts: Vec<_> = shares.iter_mut().enumerate().collect();
+        parts.sort_by_key(|(group, _)| Reverse(tiles_of(*group).len()));
+        crew.each(parts.into_iter(), fill);
         if let Some(gradient) = gradient {
-            add_gradients(crew, &shares, scale, gradient);
+            add_gradients(crew, self.simd, &shares, scale, gradient);
         }
         let mut sums = vec![0.0; task.sums()];
         for share in &shares {
@@ -152,18 +158,34 @@ impl<T: Scalar, P: Sync> Block<T, P> {
 }
 
 /// Adds the groups' gradients in their order, stretch by stretch.
-fn add_gradients<T: Scalar>(crew: &Crew, shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
-    const STRETCH: usize = 2048;
-    crew.each(gradient.chunks_mut(STRETCH).enumerate(), |(number, stretch)| {
+fn add_gradients<T: Scalar>(crew: &Crew, simd: Simd, shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
+    crew.each(gradient.chunks_mut(STRETCH).enumerate(), |(number, target)| {
+        simd.run(AddStretch { shares, start: number * STRETCH, scale, target });
+    });
+}
+
+/// Numbers of a stretch: their sums stay in the nearest cache.
+const STRETCH: usize = 2048;
+
+/// target += scale · Σ shares, from `start` on.
+struct AddStretch<'a, T> {
+    shares: &'a [Share<T>],
+    start: usize,
+    scale: f64,
+    target: &'a mut [f64],
+}
+
+impl<T: Scalar> Job for AddStretch<'_, T> {
+    #[inline(always)]
+    fn run(self) {
         let mut sum = [0.0; STRETCH];
-        let start = number * STRETCH;
-        for share in shares {
-            for (sum, value) in sum.iter_mut().zip(&share.gradient[start..start + stretch.len()]) {
+        for share in self.shares {
+            for (sum, value) in sum.iter_mut().zip(&share.gradient[self.start..][..self.target.len()]) {
                 *sum += value.wide();
             }
         }
-        stretch.iter_mut().zip(sum).for_each(|(target, sum)| *target += scale * sum);
-    });
+        self.target.iter_mut().zip(sum).for_each(|(target, sum)| *target += self.scale * sum);
+    }
 }
 
 impl<T: Scalar> Device for Cpu<T> {

@@ -5,6 +5,7 @@ use crate::activation::Jets;
 use crate::linear::{MatrixMut, Packed, product_packed};
 use crate::network::{Operation, Source, Store};
 use crate::scalar::Scalar;
+use crate::simd::{Job, Simd};
 
 impl<T: Scalar> JetNetwork<T> {
     /// Jets (group 0) or tangents (a direction from 1) of one node; `slopes` tell how the weights move
@@ -34,7 +35,7 @@ impl<T: Scalar> JetNetwork<T> {
                         self.add_product(weights, source, before, group, &mut sum);
                     }
                     if group == 0 {
-                        sum.finish().add_bias(weights.bias(*bias, self.width(node)));
+                        sum.finish().add_bias(weights.bias(*bias, self.width(node)), self.simd);
                     } else if let Some(slope) = slopes.get(group - 1) {
                         self.add_slope(slope, (sources, *bias), before, sum);
                     } else {
@@ -112,7 +113,7 @@ impl<T: Scalar> JetNetwork<T> {
         let width = sum.width;
         let sum = sum.finish();
         if let Store::Trained(_) = bias {
-            sum.add_bias(slope.bias(bias, width));
+            sum.add_bias(slope.bias(bias, width), self.simd);
         }
     }
 }
@@ -148,9 +149,22 @@ impl<T: Scalar> Sum<'_, T> {
     }
 
     /// Adds a bias to the values.
-    fn add_bias(self, bias: &[T]) {
-        for row in self.result[..self.points * self.width].chunks_exact_mut(self.width) {
-            row.iter_mut().zip(bias).for_each(|(value, &bias)| *value += bias);
+    fn add_bias(self, bias: &[T], simd: Simd) {
+        simd.run(AddBias { values: &mut self.result[..self.points * self.width], bias });
+    }
+}
+
+/// Adds a bias to every row.
+struct AddBias<'a, T> {
+    values: &'a mut [T],
+    bias: &'a [T],
+}
+
+impl<T: Scalar> Job for AddBias<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        for row in self.values.chunks_exact_mut(self.bias.len()) {
+            row.iter_mut().zip(self.bias).for_each(|(value, &bias)| *value += bias);
         }
     }
 }

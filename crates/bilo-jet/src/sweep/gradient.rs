@@ -5,6 +5,7 @@ use super::{JetNetwork, Workspace};
 use crate::linear::{Matrix, MatrixMut, add_outer};
 use crate::network::{Network, Operation, Store};
 use crate::scalar::Scalar;
+use crate::simd::Job;
 
 /// A matrix of trained weights, or a trained bias: a matrix of one column.
 #[derive(Clone, Debug)]
@@ -47,10 +48,8 @@ impl<T: Scalar> JetNetwork<T> {
                 self.matrix_gradient(work, block.node, source, tangents, gradient);
                 continue;
             }
-            let plane = &work.nodes[block.node].adjoint[..work.points * width];
-            for row in plane.chunks_exact(width) {
-                gradient.iter_mut().zip(row).for_each(|(sum, &adjoint)| *sum += adjoint);
-            }
+            let rows = &work.nodes[block.node].adjoint[..work.points * width];
+            self.simd.run(AddRows { rows, sums: gradient });
         }
     }
 
@@ -128,6 +127,21 @@ impl<T: Scalar> JetNetwork<T> {
                     *target += R::cast(lambda * value.wide());
                 }
             }
+        }
+    }
+}
+
+/// Adds all rows to the sums.
+struct AddRows<'a, T> {
+    rows: &'a [T],
+    sums: &'a mut [T],
+}
+
+impl<T: Scalar> Job for AddRows<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        for row in self.rows.chunks_exact(self.sums.len()) {
+            self.sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += value);
         }
     }
 }
