@@ -24,11 +24,9 @@ impl<T: Copy + Default> Aligned<T> {
         Self { start: line_start(&numbers), numbers, length }
     }
 
-    /// Zeros of this length, in the same memory if it fits.
-    pub(crate) fn reset(&mut self, length: usize) {
-        if self.length == length {
-            self.fill(T::default());
-        } else {
+    /// As many numbers as this: those that are there, or zeros if it was another number.
+    pub(crate) fn resize(&mut self, length: usize) {
+        if self.length != length {
             *self = Self::zeros(length);
         }
     }

@@ -16,6 +16,7 @@ use crate::simd::{Job, Simd};
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
 use crew::Crew;
 use std::cmp::Reverse;
+use std::ops::DerefMut;
 use std::sync::Mutex;
 
 /// Groups of tiles with a gradient of their own. The number is fixed, so that the order of sums does
@@ -52,6 +53,7 @@ struct Block<T, P> {
 #[derive(Clone)]
 struct Share<T> {
     sums: Vec<f64>,
+    /// Zero between calls.
     gradient: Aligned<T>,
 }
 
@@ -109,7 +111,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
             let mut runner = self.take_runner();
             share.sums.clear();
             share.sums.resize(task.sums(), 0.0);
-            share.gradient.reset(length);
+            share.gradient.resize(length);
             for tile in tiles_of(group) {
                 let Share { sums, gradient } = share;
                 task.run(&self.program, &self.points, tile, &mut runner, sums, gradient);
@@ -121,7 +123,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
         parts.sort_by_key(|(group, _)| Reverse(tiles_of(*group).len()));
         crew.each(parts.into_iter(), fill);
         if let Some(gradient) = gradient {
-            add_gradients(crew, self.simd, &shares, scale, gradient);
+            add_gradients(crew, self.simd, &mut shares, scale, gradient);
         }
         let mut sums = vec![0.0; task.sums()];
         for share in &shares {
@@ -157,20 +159,27 @@ impl<T: Scalar, P: Sync> Block<T, P> {
     }
 }
 
-/// Adds the groups' gradients in their order, stretch by stretch.
-fn add_gradients<T: Scalar>(crew: &Crew, simd: Simd, shares: &[Share<T>], scale: f64, gradient: &mut [f64]) {
-    crew.each(gradient.chunks_mut(STRETCH).enumerate(), |(number, target)| {
-        simd.run(AddStretch { shares, start: number * STRETCH, scale, target });
+/// Adds the groups' gradients in their order, stretch by stretch, and leaves zeros behind.
+fn add_gradients<T: Scalar>(
+    crew: &Crew,
+    simd: Simd,
+    shares: &mut [Share<T>],
+    scale: f64,
+    gradient: &mut [f64],
+) {
+    let stretches = gradient.len().div_ceil(STRETCH);
+    let parts = by_tile(shares.iter_mut().map(|share| &mut share.gradient), stretches, STRETCH);
+    crew.each(gradient.chunks_mut(STRETCH).zip(parts), |(target, parts)| {
+        simd.run(AddStretch { parts, scale, target });
     });
 }
 
 /// Numbers of a stretch: their sums stay in the nearest cache.
 const STRETCH: usize = 2048;
 
-/// target += scale · Σ shares, from `start` on.
+/// target += scale · Σ parts, which become zero.
 struct AddStretch<'a, T> {
-    shares: &'a [Share<T>],
-    start: usize,
+    parts: Vec<&'a mut [T]>,
     scale: f64,
     target: &'a mut [f64],
 }
@@ -179,10 +188,9 @@ impl<T: Scalar> Job for AddStretch<'_, T> {
     #[inline(always)]
     fn run(self) {
         let mut sum = [0.0; STRETCH];
-        for share in self.shares {
-            for (sum, value) in sum.iter_mut().zip(&share.gradient[self.start..][..self.target.len()]) {
-                *sum += value.wide();
-            }
+        for part in self.parts {
+            sum.iter_mut().zip(part.iter()).for_each(|(sum, value)| *sum += value.wide());
+            part.fill(T::ZERO);
         }
         self.target.iter_mut().zip(sum).for_each(|(target, sum)| *target += self.scale * sum);
     }
@@ -318,8 +326,12 @@ impl<T: Scalar> Device for Cpu<T> {
 }
 
 /// The parts of all columns that belong to each tile, of so many entries.
-fn by_tile(columns: &mut [Vec<f64>], tiles: usize, length: usize) -> Vec<Vec<&mut [f64]>> {
-    let mut parts: Vec<Vec<&mut [f64]>> = (0..tiles).map(|_| vec![]).collect();
+fn by_tile<'a, V: 'a, C: DerefMut<Target = [V]> + 'a>(
+    columns: impl IntoIterator<Item = &'a mut C>,
+    tiles: usize,
+    length: usize,
+) -> Vec<Vec<&'a mut [V]>> {
+    let mut parts: Vec<Vec<&mut [V]>> = (0..tiles).map(|_| vec![]).collect();
     for column in columns {
         parts.iter_mut().zip(column.chunks_mut(length.max(1))).for_each(|(parts, part)| parts.push(part));
     }
