@@ -175,6 +175,7 @@ impl<T: Scalar> JetActivation<T> {
         };
         match (self.fused(jets), action) {
             (Some(fused), _) => fused.run(self.simd, self.kind, action, jets, first, result, add),
+            // There is but the value, which is there already.
             _ if result.is_empty() => {}
             (None, Action::Tangent) if self.chains() => {
                 self.simd.run(Chain { slope: jets.aux, given: jets.tangent, result, add })

@@ -224,20 +224,21 @@ struct Pass<'a, T, const M: usize> {
 }
 
 impl<T: Scalar, const M: usize> Job for Pass<'_, T, M> {
+    /// Every action has a loop of its own, in which nothing has to be chosen any more.
     #[inline(always)]
     fn run(self) {
         match self.action {
-            Action::Forward => self.sweep::<Forward>(),
-            Action::Tangent => self.sweep::<Tangent>(),
-            Action::Reverse => self.sweep::<Reverse>(),
-            Action::Joint => self.sweep::<Joint>(),
+            Action::Forward => self.sweep(Action::Forward),
+            Action::Tangent => self.sweep(Action::Tangent),
+            Action::Reverse => self.sweep(Action::Reverse),
+            Action::Joint => self.sweep(Action::Joint),
         }
     }
 }
 
 impl<T: Scalar, const M: usize> Pass<'_, T, M> {
     #[inline(always)]
-    fn sweep<R: Rule>(mut self) {
+    fn sweep(mut self, action: Action) {
         let Coefficients { values, tangents, points } = self.jets.coefficients;
         let width = self.jets.aux.len() / points;
         for point in 0..points {
@@ -245,14 +246,30 @@ impl<T: Scalar, const M: usize> Pass<'_, T, M> {
             let moving =
                 if tangents.is_empty() { Form::ZERO } else { self.fused.form(tangents, points, point) };
             for column in (0..width).step_by(LANES) {
-                let at = point * width + column;
-                let bank = |bank: &[T]| Jet::<T, M>::load(bank, self.jets.aux.len(), at);
-                let z = bank(self.jets.argument);
-                let (a, aux) = (Lanes::load(self.jets.value, at), Lanes::load(self.jets.aux, at));
-                let s = Slopes::new(self.kind, z.value, a, aux);
-                self.store(R::apply(s, z, self.jets, at, form, moving), at);
+                self.step(action, form, moving, point * width + column);
             }
         }
+    }
+
+    /// The action at a few neurons of one point.
+    #[inline(always)]
+    fn step(&mut self, action: Action, form: Form<T, M>, moving: Form<T, M>, at: usize) {
+        let (jets, plane) = (self.jets, self.jets.aux.len());
+        let load = |bank: &[T]| Jet::<T, M>::load(bank, plane, at);
+        let z = load(jets.argument);
+        let (a, aux) = (Lanes::load(jets.value, at), Lanes::load(jets.aux, at));
+        let s = Slopes::new(self.kind, z.value, a, aux);
+        let result = match action {
+            Action::Forward => forward(s, z, form),
+            Action::Tangent => tangent(s, z, load(jets.tangent), form, moving),
+            Action::Reverse => reverse(s, z, load(jets.adjoint), form),
+            Action::Joint => {
+                let plain = reverse(s, z, load(jets.adjoint), form);
+                let more = source(s, z, load(jets.tangent), load(jets.tangent_adjoint), form, moving);
+                plain.plus(more)
+            }
+        };
+        self.store(result, at);
     }
 
     #[inline(always)]
@@ -278,47 +295,6 @@ impl<T: Scalar, const M: usize> Jet<T, M> {
         self.leading += other.leading;
         self
     }
-}
-
-/// An action at a few neurons of one point.
-trait Rule {
-    fn apply<T: Scalar, const M: usize>(
-        s: Slopes<T>,
-        z: Jet<T, M>,
-        others: Jets<'_, T>,
-        at: usize,
-        form: Form<T, M>,
-        moving: Form<T, M>,
-    ) -> Jet<T, M>;
-}
-
-macro_rules! rules {
-    ($($rule:ident($($name:ident in $bank:ident),*): |$s:ident, $z:ident, $form:ident, $moving:ident| $result:expr;)*) => {$(
-        struct $rule;
-        impl Rule for $rule {
-            #[inline(always)]
-            fn apply<T: Scalar, const M: usize>(
-                $s: Slopes<T>,
-                $z: Jet<T, M>,
-                _others: Jets<'_, T>,
-                _at: usize,
-                $form: Form<T, M>,
-                $moving: Form<T, M>,
-            ) -> Jet<T, M> {
-                $(let $name = Jet::<T, M>::load(_others.$bank, _others.aux.len(), _at);)*
-                $result
-            }
-        }
-    )*};
-}
-
-rules! {
-    Forward(): |s, z, form, _moving| forward(s, z, form);
-    Tangent(d in tangent): |s, z, form, moving| tangent(s, z, d, form, moving);
-    Reverse(a in adjoint): |s, z, form, _moving| reverse(s, z, a, form);
-    Joint(a in adjoint, d in tangent, m in tangent_adjoint): |s, z, form, moving| {
-        reverse(s, z, a, form).plus(source(s, z, d, m, form, moving))
-    };
 }
 
 /// y_i = s1 z_i, y_L = s1 z_L + s2 q. (The value is there already.)
