@@ -2,8 +2,8 @@
 //! notes come back once for many steps.
 
 use crate::device::Parts;
-use crate::program::{WEIGHT_BLOCKS, filled};
-use crate::runtime::{CudaError, Memory, RecordId, Runtime, doubles};
+use crate::program::{Program, WEIGHT_BLOCKS, filled};
+use crate::runtime::{CudaError, Launch, Memory, RecordId, Runtime, doubles};
 use bilo_jet::{Descent, Moments, Seen, Weighted};
 use bilo_optim::Adam;
 
@@ -127,7 +127,8 @@ impl Descending {
             })
             .collect();
         parts.runtime.write(&mut self.factors, &doubles(&flat))?;
-        parts.runtime.write(&mut self.step, &[0])?;
+        // The first one that begins has the number 0.
+        parts.runtime.write(&mut self.step, &[u64::MAX])?;
         self.aim(parts)?;
         let record = match self.record {
             Some(record) => record,
@@ -158,7 +159,7 @@ impl Descending {
         for (id, terms) in &self.descent.residuals {
             let program = residuals[id.0].as_mut().expect("it is here");
             program.set_terms(&[&terms.equation[..], &[terms.gradient]].concat(), *runtime)?;
-            program.aim(&shared.packed[program.packed], unknowns, true, *runtime)?;
+            program.aim(&shared.packed[program.packed], unknowns, true, [0; 2], *runtime)?;
             let factor = 1.0 / program.count() as f64;
             sums.extend(program.sums(*runtime, factor, 0.0, place));
             gradients[0].extend(program.gradients(factor));
@@ -168,7 +169,7 @@ impl Descending {
             let program = densities[id.0].as_mut().expect("it is here");
             // The upper loss moves weights only if some stand before `first`.
             let differentiate = level.is_lower() || self.descent.first > 0;
-            program.aim(&shared.packed[program.packed], unknowns, differentiate, *runtime)?;
+            program.aim(&shared.packed[program.packed], unknowns, differentiate, [0; 2], *runtime)?;
             let by_unknowns = if level.is_upper() { factor } else { 0.0 };
             sums.extend(program.sums(*runtime, 1.0, by_unknowns, place));
             for (gradients, moved) in gradients.iter_mut().zip([level.is_lower(), level.is_upper()]) {
@@ -216,17 +217,19 @@ impl Descending {
 
     fn launch_step(&self, parts: &mut Parts<'_>) -> Result<(), CudaError> {
         let Parts { runtime, kernels, residuals, densities, .. } = parts;
-        for (id, _) in &self.descent.residuals {
-            residuals[id.0].as_ref().expect("it is here").launch(*runtime)?;
-        }
-        for Weighted { id, .. } in &self.descent.densities {
-            densities[id.0].as_ref().expect("it is here").launch(*runtime)?;
-        }
-        for mover in &self.movers {
+        let lower = self.descent.residuals.iter().map(|(id, _)| &residuals[id.0]);
+        let others = self.descent.densities.iter().map(|Weighted { id, .. }| &densities[id.0]);
+        let programs = lower.chain(others).map(|program| program.as_ref().expect("it is here"));
+        let mut launches: Vec<Launch> = programs.map(Program::launch).collect();
+        launches.push((kernels.begin, 1, self.args.address));
+        runtime.launch_beside(&launches)?;
+        let movers = self.movers.iter().map(|mover| {
             let blocks = mover.count.div_ceil(runtime.threads()).min(WEIGHT_BLOCKS);
-            runtime.launch(kernels.move_weights, blocks, &mover.args)?;
-        }
-        runtime.launch(kernels.advance, 1, &self.args)
+            (kernels.move_weights, blocks, mover.args.address)
+        });
+        let mut launches: Vec<Launch> = movers.collect();
+        launches.push((kernels.advance, 1, self.args.address));
+        runtime.launch_beside(&launches)
     }
 
     /// The weights and unknowns that the steps have led to.

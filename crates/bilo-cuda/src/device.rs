@@ -1,16 +1,18 @@
 //! The device: programs on a GPU, with a CPU beside it for what is asked for once in a while.
 
 use crate::descent::Descending;
+use crate::dual::Dual;
 use crate::generate::{Kernel, MOST_ROWS, Packing, common, is_supported, pad};
 use crate::program::{Packed, Program};
 use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Frame, Linearisation, Moments,
-    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
+    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Frame, Jacobian, Linearisation,
+    Moments, PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
+    Solved,
 };
 
-/// A GPU. Losses and gradients are computed there; residuals point by point, their Jacobians and fields, which are asked
-/// for at the end of a run and in audits, on the CPU.
+/// A GPU. Losses and gradients are computed there, and least squares in the dual form; Jacobians, and what is asked for at
+/// the end of a run and in audits, on the CPU.
 pub(crate) struct CudaDevice {
     runtime: Box<dyn Runtime>,
     precision: Precision,
@@ -20,6 +22,9 @@ pub(crate) struct CudaDevice {
     residuals: Vec<Option<Program>>,
     densities: Vec<Option<Program>>,
     descending: Option<Descending>,
+    dual: Dual,
+    /// Whether the last kernel was made here, not on the CPU.
+    kernel_is_here: bool,
     fault: Option<CudaError>,
 }
 
@@ -28,6 +33,7 @@ pub(crate) struct CudaDevice {
 pub(crate) struct Common {
     pub(crate) pack: KernelId,
     pub(crate) collect: KernelId,
+    pub(crate) begin: KernelId,
     pub(crate) move_weights: KernelId,
     pub(crate) advance: KernelId,
 }
@@ -49,16 +55,20 @@ impl CudaDevice {
     ) -> Result<Self, CudaError> {
         let kernels = runtime.load(
             &common(precision, runtime.threads()),
-            &["pack", "collect", "move_weights", "advance"],
+            &["pack", "collect", "begin", "move_weights", "advance"],
             0,
         )?;
-        let [pack, collect, move_weights, advance] = kernels[..] else { unreachable!("as many as names") };
+        let [pack, collect, begin, move_weights, advance] = kernels[..] else {
+            unreachable!("as many as names")
+        };
         Ok(Self {
             runtime,
             precision,
             host,
-            kernels: Common { pack, collect, move_weights, advance },
+            kernels: Common { pack, collect, begin, move_weights, advance },
             descending: None,
+            dual: Dual::new(precision),
+            kernel_is_here: false,
             shared: Shared::default(),
             residuals: vec![],
             densities: vec![],
@@ -66,20 +76,36 @@ impl CudaDevice {
         })
     }
 
-    /// What a descent works with.
     fn parts(&mut self) -> Parts<'_> {
-        Parts {
+        self.parts_and_dual().0
+    }
+
+    fn parts_and_dual(&mut self) -> (Parts<'_>, &mut Dual) {
+        let parts = Parts {
             runtime: self.runtime.as_mut(),
             kernels: self.kernels,
             shared: &mut self.shared,
             residuals: &mut self.residuals,
             densities: &mut self.densities,
-        }
+        };
+        (parts, &mut self.dual)
     }
 
     /// Notes the first thing that goes wrong; from then on every loss is not a number.
     fn noted<T>(&mut self, result: Result<T, CudaError>) -> Option<T> {
         result.map_err(|error| self.fault.get_or_insert(error).clone()).ok()
+    }
+
+    /// Rows of a program that cannot be had.
+    fn no_rows(&self, id: ResidualId, unknowns: usize) -> Linearisation {
+        let count = self.residuals[id.0].as_ref().map_or(0, Program::count);
+        let columns = |number: usize| vec![vec![f64::NAN; count]; number];
+        let residuals = self.dual.residuals(id);
+        Linearisation {
+            residuals: columns(residuals),
+            by_unknown: columns(residuals * unknowns),
+            ..Linearisation::default()
+        }
     }
 
     /// Points of a tile: enough rows for all threads, but no more than it takes to occupy every block.
@@ -137,36 +163,72 @@ impl CudaDevice {
         factor: f64,
         gradient: Option<&mut [f64]>,
     ) -> Result<Vec<f64>, CudaError> {
-        let runtime = self.runtime.as_mut();
-        let program = match which {
-            Which::Residual(number) => self.residuals[number].as_mut(),
-            Which::Density(number) => self.densities[number].as_mut(),
-        };
-        let program = program.expect("it was loaded");
-        let Shared { weights: w, unknowns: u, gradient: g, packed } = &mut self.shared;
-        let [w, u, g] = [w, u, g].map(|memory| memory.as_mut().expect("programs bring it"));
-        runtime.write(w, &doubles(weights))?;
-        runtime.write(u, &doubles(unknowns))?;
-        let packed = &packed[program.packed];
-        program.aim(packed, u, gradient.is_some(), runtime)?;
-        packed.update(self.kernels.pack, runtime)?;
-        let sums = program.run(self.kernels.collect, factor, gradient.is_some().then_some(&*g), runtime)?;
-        if let Some(gradient) = gradient {
-            let mut words = vec![0; program.weights()];
-            runtime.read(g, &mut words)?;
-            gradient.iter_mut().zip(words).for_each(|(sum, word)| *sum += f64::from_bits(word));
+        let mut program = self.held(which).take().expect("it was loaded");
+        let mut parts = self.parts();
+        let put = parts.put(&mut program, weights, unknowns, gradient.is_some(), [0; 2]);
+        let sums = put.and_then(|()| parts.run(&mut program, factor, gradient));
+        *self.held(which) = Some(program);
+        sums
+    }
+
+    fn held(&mut self, which: Which) -> &mut Option<Program> {
+        match which {
+            Which::Residual(number) => &mut self.residuals[number],
+            Which::Density(number) => &mut self.densities[number],
         }
-        Ok(sums)
     }
 }
 
-/// Everything of a device that a descent works with.
+/// Everything of a device that a descent and linear systems work with.
 pub(crate) struct Parts<'a> {
     pub(crate) runtime: &'a mut dyn Runtime,
     pub(crate) kernels: Common,
     pub(crate) shared: &'a mut Shared,
     pub(crate) residuals: &'a mut [Option<Program>],
     pub(crate) densities: &'a mut [Option<Program>],
+}
+
+impl Parts<'_> {
+    /// A residual program that was loaded.
+    pub(crate) fn residual(&self, id: ResidualId) -> &Program {
+        self.residuals[id.0].as_ref().expect("it was loaded")
+    }
+
+    /// Aims a program at some weights and unknowns.
+    pub(crate) fn put(
+        &mut self,
+        program: &mut Program,
+        weights: &[f64],
+        unknowns: &[f64],
+        differentiate: bool,
+        outputs: [u64; 2],
+    ) -> Result<(), CudaError> {
+        let Shared { weights: w, unknowns: u, packed, .. } = &mut *self.shared;
+        let [w, u] = [w, u].map(|memory| memory.as_mut().expect("programs bring it"));
+        self.runtime.write(w, &doubles(weights))?;
+        self.runtime.write(u, &doubles(unknowns))?;
+        let packed = &packed[program.packed];
+        program.aim(packed, u, differentiate, outputs, self.runtime)?;
+        packed.update(self.kernels.pack, self.runtime)
+    }
+
+    /// Runs a program where it was aimed: its sums; adds factor · its weight gradient to `gradient`.
+    pub(crate) fn run(
+        &mut self,
+        program: &mut Program,
+        factor: f64,
+        gradient: Option<&mut [f64]>,
+    ) -> Result<Vec<f64>, CudaError> {
+        let found = self.shared.gradient.as_ref().expect("programs bring it");
+        let wanted = gradient.is_some().then_some(found);
+        let sums = program.run(self.kernels.collect, factor, wanted, self.runtime)?;
+        if let Some(gradient) = gradient {
+            let mut words = vec![0; program.weights()];
+            self.runtime.read(found, &mut words)?;
+            gradient.iter_mut().zip(words).for_each(|(sum, word)| *sum += f64::from_bits(word));
+        }
+        Ok(sums)
+    }
 }
 
 /// A program that was loaded.
@@ -202,6 +264,7 @@ impl Device for CudaDevice {
             loaded = self.noted(made);
         }
         self.residuals.push(loaded);
+        self.dual.take(&program);
         self.host.load_residual(program, points)
     }
 
@@ -328,13 +391,54 @@ impl Device for CudaDevice {
         id: ResidualId,
         weights: &[f64],
         unknowns: &[f64],
-        jacobian: bilo_jet::Jacobian,
+        jacobian: Jacobian,
     ) -> Linearisation {
-        self.host.linearise(id, weights, unknowns, jacobian)
+        // Residuals that are asked for once in a while are not worth a kernel of their own.
+        if jacobian != Jacobian::None || !self.dual.has(id) {
+            return self.host.linearise(id, weights, unknowns, jacobian);
+        }
+        let (mut parts, dual) = self.parts_and_dual();
+        let found = dual.linearise(id, weights, unknowns, false, &mut parts);
+        self.noted(found).unwrap_or_else(|| self.no_rows(id, unknowns.len()))
     }
 
-    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> bilo_jet::Kernel {
-        self.host.kernel(ids, weights, unknowns)
+    fn kernel(
+        &mut self,
+        ids: &[ResidualId],
+        weights: &[f64],
+        unknowns: &[f64],
+        scales: &[f64],
+    ) -> Vec<Linearisation> {
+        self.kernel_is_here = ids.iter().all(|id| self.residuals[id.0].is_some());
+        if !self.kernel_is_here {
+            return self.host.kernel(ids, weights, unknowns, scales);
+        }
+        let (mut parts, dual) = self.parts_and_dual();
+        let found = dual.kernel(ids, weights, unknowns, scales, &mut parts);
+        let none = |device: &Self| ids.iter().map(|&id| device.no_rows(id, unknowns.len())).collect();
+        self.noted(found).unwrap_or_else(|| none(self))
+    }
+
+    fn factorise(&mut self, damping: f64) -> bool {
+        if !self.kernel_is_here {
+            return self.host.factorise(damping);
+        }
+        if self.fault.is_some() {
+            return false;
+        }
+        let (mut parts, dual) = self.parts_and_dual();
+        let done = dual.factorise(damping, &mut parts);
+        self.noted(done).unwrap_or(false)
+    }
+
+    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved> {
+        if !self.kernel_is_here {
+            return self.host.solve(right);
+        }
+        let (mut parts, dual) = self.parts_and_dual();
+        let solved = dual.solve(right, &mut parts);
+        let none = |b: &&[f64]| Solved { numbers: vec![f64::NAN; b.len()], product: vec![f64::NAN; b.len()] };
+        self.noted(solved).unwrap_or_else(|| right.iter().map(none).collect())
     }
 
     fn pullback(
@@ -345,7 +449,14 @@ impl Device for CudaDevice {
         seeds: &[Vec<f64>],
         gradient: &mut [f64],
     ) {
-        self.host.pullback(id, weights, unknowns, seeds, gradient);
+        if !self.dual.has(id) {
+            return self.host.pullback(id, weights, unknowns, seeds, gradient);
+        }
+        let (mut parts, dual) = self.parts_and_dual();
+        let done = dual.pullback(id, weights, unknowns, seeds, gradient, &mut parts);
+        if self.noted(done).is_none() {
+            gradient.fill(f64::NAN);
+        }
     }
 
     fn evaluate(

@@ -1,11 +1,12 @@
 //! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
 
 use crate::cache;
-use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime, Tally};
+use crate::generate::BLOCKS_EACH;
+use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tally};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
-    result, sys,
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaSlice, CudaStream, DriverError, LaunchConfig,
+    PushKernelArg, result, sys,
 };
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ const THREADS: usize = 256;
 pub(crate) struct Driver {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    beside: Beside,
     /// With the bytes of shared memory of a block.
     kernels: Vec<(CudaFunction, usize)>,
     graphs: Vec<Graph>,
@@ -25,7 +27,14 @@ pub(crate) struct Driver {
     tally: Tally,
 }
 
-/// Launches that the card runs by itself, one after the other.
+/// A second stream, for kernels that run beside others: where it begins to, and where they wait for it.
+struct Beside {
+    stream: Arc<CudaStream>,
+    begin: CudaEvent,
+    end: CudaEvent,
+}
+
+/// Launches that the card runs by itself.
 struct Graph(CudaGraph);
 
 // SAFETY: a graph may be used by any thread as long as it is one at a time, which `&mut self` sees to.
@@ -56,6 +65,11 @@ impl Driver {
         // SAFETY: everything runs on one stream, in whose order memory is used.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(lost)?;
+        let beside = Beside {
+            stream: context.new_stream().map_err(lost)?,
+            begin: context.new_event(None).map_err(lost)?,
+            end: context.new_event(None).map_err(lost)?,
+        };
         let (major, minor) = context.compute_capability().map_err(lost)?;
         let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(lost)?;
         Ok(Self {
@@ -67,7 +81,24 @@ impl Driver {
             tally: Tally::default(),
             context,
             stream,
+            beside,
         })
+    }
+}
+
+impl Driver {
+    fn launch_on(&self, stream: &Arc<CudaStream>, (kernel, blocks, args): Launch) -> Result<(), DriverError> {
+        let (function, shared) = &self.kernels[kernel.0];
+        let shape = LaunchConfig {
+            grid_dim: (blocks as u32, 1, 1),
+            block_dim: (self.threads() as u32, 1, 1),
+            shared_mem_bytes: *shared as u32,
+        };
+        let mut launch = stream.launch_builder(function);
+        launch.arg(&args);
+        // SAFETY: generated kernels take one list of words, whose addresses and sizes are those of memory that
+        // the device holds.
+        unsafe { launch.launch(shape) }.map(|_| ())
     }
 }
 
@@ -81,7 +112,7 @@ impl Runtime for Driver {
     }
 
     fn blocks(&self) -> usize {
-        self.multiprocessors
+        self.multiprocessors * BLOCKS_EACH
     }
 
     fn threads(&self) -> usize {
@@ -146,18 +177,25 @@ impl Runtime for Driver {
         self.stream.synchronize().map_err(lost)
     }
 
-    fn launch(&mut self, kernel: KernelId, blocks: usize, args: &Memory) -> Result<(), CudaError> {
-        let (function, shared) = &self.kernels[kernel.0];
-        let shape = LaunchConfig {
-            grid_dim: (blocks as u32, 1, 1),
-            block_dim: (self.threads() as u32, 1, 1),
-            shared_mem_bytes: *shared as u32,
+    fn launch(&mut self, kernel: KernelId, blocks: usize, args: u64) -> Result<(), CudaError> {
+        self.launch_on(&self.stream, (kernel, blocks, args)).map_err(lost)
+    }
+
+    fn launch_beside(&mut self, launches: &[Launch]) -> Result<(), CudaError> {
+        let [first, others @ ..] = launches else { return Ok(()) };
+        let Beside { stream, begin, end } = &self.beside;
+        let launch = || {
+            if others.is_empty() {
+                return self.launch_on(&self.stream, *first);
+            }
+            begin.record(&self.stream)?;
+            stream.wait(begin)?;
+            self.launch_on(&self.stream, *first)?;
+            others.iter().try_for_each(|&launch| self.launch_on(stream, launch))?;
+            end.record(stream)?;
+            self.stream.wait(end)
         };
-        let mut launch = self.stream.launch_builder(function);
-        launch.arg(&args.address);
-        // SAFETY: generated kernels take one list of words, whose addresses and sizes are those of memory that
-        // the device holds.
-        unsafe { launch.launch(shape) }.map(|_| ()).map_err(lost)
+        launch().map_err(lost)
     }
 
     fn begin_record(&mut self) -> Result<(), CudaError> {

@@ -1,7 +1,7 @@
 //! A machine for tests: the generated text, compiled by the system's C++ compiler for one thread that is every block in
 //! turn. It has no speed and no races, but every formula of the kernels.
 
-use crate::runtime::{CudaError, KernelId, Memory, RecordId, Runtime, Tally};
+use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tally};
 use libloading::{Library, Symbol};
 use std::process::Command;
 
@@ -13,8 +13,7 @@ pub(crate) struct Emulator {
     libraries: Vec<Library>,
     /// Library and name.
     kernels: Vec<(usize, String)>,
-    /// Launches: kernel, blocks, address of the arguments.
-    records: Vec<Vec<(KernelId, usize, u64)>>,
+    records: Vec<Vec<Launch>>,
     recording: bool,
     tally: Tally,
 }
@@ -100,13 +99,17 @@ impl Runtime for Emulator {
         Ok(())
     }
 
-    fn launch(&mut self, kernel: KernelId, blocks: usize, args: &Memory) -> Result<(), CudaError> {
-        let launch = (kernel, blocks, args.address);
+    fn launch(&mut self, kernel: KernelId, blocks: usize, args: u64) -> Result<(), CudaError> {
+        let launch = (kernel, blocks, args);
         match self.recording {
             true => self.records.last_mut().expect("it has begun").push(launch),
             false => self.run(launch),
         }
         Ok(())
+    }
+
+    fn launch_beside(&mut self, launches: &[Launch]) -> Result<(), CudaError> {
+        launches.iter().try_for_each(|&(kernel, blocks, args)| self.launch(kernel, blocks, args))
     }
 
     fn begin_record(&mut self) -> Result<(), CudaError> {
@@ -130,7 +133,7 @@ impl Runtime for Emulator {
 
 impl Emulator {
     /// One block after the other.
-    fn run(&self, (kernel, blocks, args): (KernelId, usize, u64)) {
+    fn run(&self, (kernel, blocks, args): Launch) {
         let (library, name) = &self.kernels[kernel.0];
         let library = &self.libraries[*library];
         // SAFETY: both have these types in the generated text; addresses in the list are those of memory that the

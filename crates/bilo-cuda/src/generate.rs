@@ -4,12 +4,15 @@
 mod activation;
 mod code;
 mod density;
+mod linearised;
 mod network;
 mod packing;
 mod residual;
+mod rows;
 mod tape;
 
 pub(crate) use packing::Packing;
+pub(crate) use rows::MapFactors;
 
 use bilo_jet::{Frame, Operation, Precision, Slot};
 use bilo_optim::Adam;
@@ -22,14 +25,22 @@ const PRELUDE: &str = include_str!("generate/prelude.cu");
 /// What the kernels that belong to no program do.
 const COMMON: &str = include_str!("generate/common.cu");
 
+/// The kernels of linear systems.
+const DUAL: &str = include_str!("generate/dual.cu");
+
+/// Blocks on a multiprocessor at a time: while the threads of one wait for each other, those of the other work. More
+/// have too few registers.
+pub(crate) const BLOCKS_EACH: usize = 2;
+
 /// Shared memory that a block may have: what every card since 2017 grants.
 const SHARED_BYTES: usize = 96 << 10;
 
 /// Chunks of a product's factors that shared memory has room for.
-const STAGES: usize = 4;
+const STAGES: usize = 2;
 
-/// Most rows that a thread makes of a product, each of four columns.
-pub(crate) const MOST_ROWS: usize = 8;
+/// Most rows that a thread makes of a product, each of four columns. More would multiply more for every read of shared
+/// memory, but tiles would be so large that what all blocks work on no longer stays near.
+pub(crate) const MOST_ROWS: usize = 6;
 
 /// The place of a weight that has none.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -89,7 +100,7 @@ struct Shape {
     unknowns: usize,
 }
 
-/// What both kinds of kernels are made from.
+/// What all kinds of kernels are made from.
 struct Tile<'a> {
     frame: &'a Frame,
     networks: Vec<NetworkCode<'a>>,
@@ -122,7 +133,7 @@ impl<'a> Tile<'a> {
     ) -> Kernel {
         let stage = |chunk: usize| self.active().map(|network| network.stage(chunk)).max().unwrap_or(0);
         let fits = |chunk: &usize| STAGES * stage(*chunk) * real(precision).1 <= SHARED_BYTES;
-        let chunk = [16, 8, 4].into_iter().find(fits).unwrap_or(4);
+        let chunk = [32, 16, 8, 4].into_iter().find(fits).unwrap_or(4);
         let stage = stage(chunk).max(256);
         let sizes = sizes(precision, self.threads, chunk, stage);
         let text = kernel(self.frame, sums, self.threads, write);
@@ -263,7 +274,7 @@ fn unknown(number: usize) -> String {
 fn kernel(frame: &Frame, sums: usize, threads: usize, tile: impl FnOnce(&mut Code)) -> String {
     let mut code = Code::default();
     code.block(
-        format!("extern \"C\" __global__ void __launch_bounds__({threads}) program(const word* args)"),
+        format!("extern \"C\" __global__ void __launch_bounds__({threads}, {BLOCKS_EACH}) program(const word* args)"),
         |code| {
             code.line("const real* packed = (const real*)args[0];");
             code.line("const double* unknowns = (const double*)args[1];");
@@ -317,12 +328,28 @@ pub(crate) fn common(precision: Precision, threads: usize) -> String {
     format!("{sizes}{adam}#define NOWHERE {NOWHERE}u\n{PRELUDE}\n{COMMON}")
 }
 
+/// The text of the kernels of linear systems.
+pub(crate) fn dual(precision: Precision, threads: usize) -> String {
+    let sizes = sizes(precision, threads, 4, 256);
+    format!("{sizes}{PRELUDE}\n#define SIDE {}\n{DUAL}", side(threads))
+}
+
+/// Rows and columns of a tile of which each thread makes 4 x 4 entries.
+pub(crate) fn side(threads: usize) -> usize {
+    4 * threads.isqrt()
+}
+
 /// What the prelude wants to know.
 fn sizes(precision: Precision, threads: usize, chunk: usize, stage: usize) -> String {
     let (real, _) = real(precision);
     format!(
         "#define REAL {real}\n#define THREADS {threads}\n#define CHUNK {chunk}\n#define STAGES {STAGES}\n#define STAGE {stage}\n"
     )
+}
+
+/// Bytes of a number.
+pub(crate) fn bytes(precision: Precision) -> usize {
+    real(precision).1
 }
 
 /// The type of numbers and its bytes.

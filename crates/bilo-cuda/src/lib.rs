@@ -9,11 +9,13 @@ mod cache;
 mod descent;
 mod device;
 mod driver;
+mod dual;
 #[cfg(test)]
 mod emulator;
 mod generate;
 mod program;
 mod runtime;
+mod system;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "what is skipped is said loudly")]
 mod tests;

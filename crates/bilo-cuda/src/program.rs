@@ -1,7 +1,7 @@
 //! A program with its points in the memory of a machine, and its launches.
 
 use crate::generate::{Kernel, NOWHERE, Packing, pad};
-use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles, halves, reals, words_of};
+use crate::runtime::{CudaError, KernelId, Launch, Memory, Runtime, doubles, halves, reals, words_of};
 use bilo_jet::{PointSource, Precision};
 
 /// Most blocks of kernels that go over weights.
@@ -50,7 +50,7 @@ impl Packed {
     /// Puts all weights to their places.
     pub(crate) fn update(&self, pack: KernelId, runtime: &mut dyn Runtime) -> Result<(), CudaError> {
         let blocks = self.packing.trained.len().div_ceil(runtime.threads());
-        runtime.launch(pack, blocks.clamp(1, WEIGHT_BLOCKS), &self.args)
+        runtime.launch(pack, blocks.clamp(1, WEIGHT_BLOCKS), self.args.address)
     }
 }
 
@@ -71,7 +71,8 @@ pub(crate) struct Program {
     id: KernelId,
     /// Tiles that are worked on at the same time.
     blocks: usize,
-    count: usize,
+    /// Where its points are, and how many.
+    points: (u64, usize),
     /// Which of the packed networks it uses.
     pub(crate) packed: usize,
     weights: usize,
@@ -110,13 +111,13 @@ impl Program {
             gradients: empty(words_of(blocks * pad(weights), precision))?,
             found: empty(sums)?,
             lists: empty(12)?,
-            args: empty(10)?,
+            args: empty(12)?,
             collect_args: empty(4)?,
             block_sums: empty(blocks * sums * (1 + threads))?,
             kernel,
             id,
             blocks,
-            count: 0,
+            points: (0, 0),
             packed,
             weights,
         })
@@ -134,7 +135,12 @@ impl Program {
 
     /// Number of points.
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.points.1
+    }
+
+    /// Points of a tile.
+    pub(crate) fn tile(&self) -> usize {
+        self.kernel.points
     }
 
     /// Copies points.
@@ -145,8 +151,14 @@ impl Program {
     ) -> Result<(), CudaError> {
         let columns = points.columns(0..points.len());
         let words: Vec<u64> = columns.iter().flat_map(|column| doubles(column)).collect();
-        self.count = points.len();
-        rewrite(&mut self.columns, &words, runtime)
+        rewrite(&mut self.columns, &words, runtime)?;
+        self.points = (self.columns.address, points.len());
+        Ok(())
+    }
+
+    /// Works at the points of another program, until that has others.
+    pub(crate) fn share_points(&mut self, other: &Program) {
+        self.points = other.points;
     }
 
     /// Copies the weights of terms or points.
@@ -154,32 +166,35 @@ impl Program {
         rewrite(&mut self.terms, &doubles(terms), runtime)
     }
 
-    /// Says where everything is, and whether the weight gradient is wanted.
+    /// Says where everything is, whether the weight gradient is wanted, and where results by point go, if it has any.
     pub(crate) fn aim(
         &mut self,
         packed: &Packed,
         unknowns: &Memory,
         differentiate: bool,
+        outputs: [u64; 2],
         runtime: &mut dyn Runtime,
     ) -> Result<(), CudaError> {
         let args = [
             packed.memory.address,
             unknowns.address,
-            self.columns.address,
-            self.count as u64,
+            self.points.0,
+            self.points.1 as u64,
             self.terms.address,
             self.work.address,
             self.kernel.work as u64,
             self.gradients.address,
             self.block_sums.address,
             u64::from(differentiate),
+            outputs[0],
+            outputs[1],
         ];
         runtime.write(&mut self.args, &args)
     }
 
-    /// Runs it where it was aimed.
-    pub(crate) fn launch(&self, runtime: &mut dyn Runtime) -> Result<(), CudaError> {
-        runtime.launch(self.id, self.blocks, &self.args)
+    /// What runs it where it was aimed.
+    pub(crate) fn launch(&self) -> Launch {
+        (self.id, self.blocks, self.args.address)
     }
 
     /// Its blocks' weight gradients, as kernels are told of them.
@@ -211,9 +226,9 @@ impl Program {
         let lists = self.lists.address;
         let args = [gradient.map_or(0, |memory| memory.address), self.found.address, lists, lists + 8 * 5];
         runtime.write(&mut self.collect_args, &args)?;
-        self.launch(runtime)?;
+        runtime.launch_beside(&[self.launch()])?;
         let blocks = self.weights.div_ceil(runtime.threads()).clamp(1, WEIGHT_BLOCKS);
-        runtime.launch(collect, blocks, &self.collect_args)?;
+        runtime.launch(collect, blocks, self.collect_args.address)?;
         let mut words = vec![0; self.kernel.sums];
         runtime.read(&self.found, &mut words)?;
         Ok(words.into_iter().map(f64::from_bits).collect())

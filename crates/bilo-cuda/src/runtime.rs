@@ -97,6 +97,9 @@ impl Tally {
     }
 }
 
+/// A kernel, its blocks, and the address of its list of words.
+pub(crate) type Launch = (KernelId, usize, u64);
+
 /// A kernel that a machine has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KernelId(pub(crate) usize);
@@ -127,8 +130,11 @@ pub(crate) trait Runtime: Send {
     /// Copies from the beginning of some memory, after all launches before.
     fn read(&mut self, memory: &Memory, words: &mut [u64]) -> Result<(), CudaError>;
 
-    /// Runs a kernel with one argument, its list of words, after all launches before.
-    fn launch(&mut self, kernel: KernelId, blocks: usize, args: &Memory) -> Result<(), CudaError>;
+    /// Runs a kernel with one argument, the address of its list of words, after all launches before.
+    fn launch(&mut self, kernel: KernelId, blocks: usize, args: u64) -> Result<(), CudaError>;
+
+    /// Runs the first of some kernels, and beside it the others, one after the other.
+    fn launch_beside(&mut self, launches: &[Launch]) -> Result<(), CudaError>;
 
     /// From here on launches are noted down instead of run.
     fn begin_record(&mut self) -> Result<(), CudaError>;

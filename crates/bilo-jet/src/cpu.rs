@@ -2,12 +2,13 @@
 //! any number of threads.
 
 mod crew;
+mod dual;
 mod kernel;
 mod linear;
 
 use crate::aligned::Aligned;
 use crate::device::{
-    DensityId, Device, Jacobian, Kernel, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights,
+    DensityId, Device, Jacobian, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights, Solved,
 };
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
@@ -15,6 +16,7 @@ use crate::scalar::Scalar;
 use crate::simd::{Job, Simd};
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
 use crew::Crew;
+use dual::Dual;
 use std::cmp::Reverse;
 use std::ops::DerefMut;
 use std::sync::Mutex;
@@ -37,6 +39,7 @@ struct Cpu<T> {
     crew: Crew,
     residuals: Vec<Block<T, ResidualProgram>>,
     densities: Vec<Block<T, DensityProgram>>,
+    dual: Option<Dual>,
 }
 
 /// A program with its points and the workspaces that have been made for it.
@@ -60,7 +63,7 @@ struct Share<T> {
 impl<T: Scalar> Cpu<T> {
     fn new(precision: Precision, threads: Option<usize>) -> Self {
         let crew = Crew::new(threads);
-        Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![] }
+        Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![], dual: None }
     }
 }
 
@@ -260,9 +263,27 @@ impl<T: Scalar> Device for Cpu<T> {
         self.residuals[id.0].linearise(&self.crew, weights, unknowns, jacobian)
     }
 
-    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {
+    fn kernel(
+        &mut self,
+        ids: &[ResidualId],
+        weights: &[f64],
+        unknowns: &[f64],
+        scales: &[f64],
+    ) -> Vec<Linearisation> {
+        // The one before need not stay beside it.
+        self.dual = None;
         let blocks: Vec<_> = ids.iter().map(|id| &self.residuals[id.0]).collect();
-        kernel::kernel(&self.crew, &blocks, weights, unknowns)
+        let (parts, gram) = kernel::kernel(&self.crew, &blocks, weights, unknowns);
+        self.dual = Some(Dual::new(&gram, scales));
+        parts
+    }
+
+    fn factorise(&mut self, damping: f64) -> bool {
+        self.dual.as_mut().expect("there is a kernel").factorise(damping)
+    }
+
+    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved> {
+        self.dual.as_ref().expect("there is a kernel").solve(right)
     }
 
     fn pullback(

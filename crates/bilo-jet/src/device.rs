@@ -77,14 +77,13 @@ pub struct Linearisation {
     pub by_slot: Vec<Vec<f64>>,
 }
 
-/// The residuals of several programs at every point, and the products of their derivatives by the weights
-/// with each other, unscaled.
+/// What solves (K + damping) y = b for a [kernel](Device::kernel) K.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kernel {
-    /// By program: residuals and their derivatives by the unknowns; `by_weight` is empty.
-    pub parts: Vec<Linearisation>,
-    /// J Jᵀ of all rows J in the order of programs, residuals, points: row-major, symmetric to the bit.
-    pub gram: Vec<f64>,
+pub struct Solved {
+    /// y.
+    pub numbers: Vec<f64>,
+    /// K y.
+    pub product: Vec<f64>,
 }
 
 /// Steps of Adam with amsgrad on both levels at once, which a device may take by itself, without its numbers going
@@ -206,9 +205,24 @@ pub trait Device: Send {
         jacobian: Jacobian,
     ) -> Linearisation;
 
-    /// J Jᵀ of the residuals of several programs, without J: the dual form of least squares, for fewer rows than
-    /// weights.
-    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel;
+    /// Makes the kernel K = S J Jᵀ S of the residuals of several programs, without J, and keeps it until the next
+    /// call: the dual form of least squares, for fewer rows than weights. Rows are in the order of programs, residuals,
+    /// points, and `scales` is the diagonal of S. Returns the residuals of each program with their derivatives by the
+    /// unknowns, unscaled.
+    fn kernel(
+        &mut self,
+        ids: &[ResidualId],
+        weights: &[f64],
+        unknowns: &[f64],
+        scales: &[f64],
+    ) -> Vec<Linearisation>;
+
+    /// Factorises K + damping, and says whether it could: where the damping is too small, rounding makes the matrix
+    /// indefinite.
+    fn factorise(&mut self, damping: f64) -> bool;
+
+    /// Solves (K + damping) y = b for each b, with the factors that were made last.
+    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved>;
 
     /// Adds Jᵀ seeds to `gradient`, with one column of seeds over the points for each residual.
     fn pullback(

@@ -67,8 +67,8 @@ mod tile;
 pub use activation::{Activation, derivative_polynomials};
 pub use cpu::cpu;
 pub use device::{
-    DensityId, Descent, Device, Jacobian, Kernel, Level, Linearisation, Moments, Precision, ResidualId,
-    ResidualLoss, ResidualWeights, Seen, Weighted,
+    DensityId, Descent, Device, Jacobian, Level, Linearisation, Moments, Precision, ResidualId, ResidualLoss,
+    ResidualWeights, Seen, Solved, Weighted,
 };
 pub use dictionary::{Axis, DictionarySpec, Family, Features, Ridge};
 pub use local::{LocalFeatures, SparseRows};

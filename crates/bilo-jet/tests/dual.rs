@@ -1,4 +1,4 @@
-//! The dual form at many points: J Jᵀ and Jᵀ seeds against the rows of J.
+//! The dual form at many points: K = S J Jᵀ S, what solves with it, and Jᵀ seeds, against the rows of J.
 
 use bilo_expr::{Expr, Graph};
 use bilo_jet::*;
@@ -97,14 +97,21 @@ fn products_of_rows_and_sums_of_rows_are_those_of_the_rows_written_out() {
             .collect();
         assert_eq!(rows.len(), 2 * 11 * 10 + 5 * 4);
         let sizes: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
-        let Kernel { parts, gram } = device.kernel(&ids, &weights, &unknowns);
-        for (a, entries) in gram.chunks_exact(rows.len()).enumerate() {
-            for (b, entry) in entries.iter().enumerate() {
-                let error = (entry - dot(rows[a], rows[b])).abs();
-                assert!(error < tolerance * sizes[a] * sizes[b], "{precision:?} rows {a}, {b}: {error}");
-                assert_eq!(*entry, gram[b * rows.len() + a]);
-            }
+        let scales: Vec<f64> = (0..rows.len()).map(|i| 1.5 + (i as f64).cos()).collect();
+        let parts = device.kernel(&ids, &weights, &unknowns, &scales);
+        let damping = 0.1 * sizes.iter().map(|size| size * size).sum::<f64>() / rows.len() as f64;
+        assert!(device.factorise(damping));
+        let right: Vec<f64> = (0..rows.len()).map(|i| (1.0 + i as f64).sin()).collect();
+        let Solved { numbers, product } = device.solve(&[&right]).swap_remove(0);
+        for (a, found) in product.iter().enumerate() {
+            let others = (0..rows.len()).map(|b| (scales[b] * numbers[b], b));
+            let exact: f64 = others.clone().map(|(y, b)| scales[a] * y * dot(rows[a], rows[b])).sum();
+            let scale = scales[a] * sizes[a] * others.map(|(y, b)| sizes[b] * y.abs()).sum::<f64>();
+            assert!((found - exact).abs() < tolerance * scale, "{precision:?} row {a}: {found} {exact}");
+            let left = exact + damping * numbers[a] - right[a];
+            assert!(left.abs() < tolerance * (scale + right[a].abs()), "{precision:?} row {a}: {left}");
         }
+        assert!(!device.factorise(-1e9 * damping), "indefinite");
         let mut start = 0;
         for ((id, linear), part) in ids.into_iter().zip(&linear).zip(&parts) {
             assert_eq!((&part.residuals, &part.by_unknown), (&linear.residuals, &linear.by_unknown));

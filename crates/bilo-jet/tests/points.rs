@@ -164,8 +164,12 @@ impl Subject {
         // The products of all rows with each other would be too many.
         let some = PointSource::stored(points.columns(0..points.len().min(300)));
         device.move_residual(residual, some);
-        let gram = device.kernel(&[residual, residual], &self.weights, &[0.5]).gram;
-        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear, gram].concat()
+        let scales = vec![0.5; 2 * points.len().min(300)];
+        let parts = device.kernel(&[residual, residual], &self.weights, &[0.5], &scales);
+        assert!(device.factorise(1.0), "all damping");
+        let solved = device.solve(&[&scales]).swap_remove(0);
+        let dual = [parts[0].residuals.concat(), solved.numbers, solved.product].concat();
+        [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear, dual].concat()
     }
 }
 

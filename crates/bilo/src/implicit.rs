@@ -14,6 +14,7 @@
 mod corrector;
 mod normal;
 mod penalty;
+mod place;
 mod rows;
 mod solver;
 mod tangent;

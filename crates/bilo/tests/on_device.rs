@@ -8,8 +8,8 @@ use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
 use bilo::train::{Ended, Losses, Past, Point, Trainer};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Kernel, Linearisation,
-    Moments, PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen,
+    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Linearisation, Moments,
+    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Solved,
     Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
@@ -113,8 +113,14 @@ impl Device for Alone {
     ) -> Linearisation {
         self.cpu.linearise(id, w, unknowns, jacobian)
     }
-    fn kernel(&mut self, ids: &[ResidualId], weights: &[f64], unknowns: &[f64]) -> Kernel {
-        self.cpu.kernel(ids, weights, unknowns)
+    fn kernel(&mut self, ids: &[ResidualId], w: &[f64], u: &[f64], scales: &[f64]) -> Vec<Linearisation> {
+        self.cpu.kernel(ids, w, u, scales)
+    }
+    fn factorise(&mut self, damping: f64) -> bool {
+        self.cpu.factorise(damping)
+    }
+    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved> {
+        self.cpu.solve(right)
     }
     fn pullback(&mut self, id: ResidualId, w: &[f64], u: &[f64], seeds: &[Vec<f64>], gradient: &mut [f64]) {
         self.cpu.pullback(id, w, u, seeds, gradient);

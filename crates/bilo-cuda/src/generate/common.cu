@@ -93,10 +93,15 @@ extern "C" __global__ void move_weights(const word* args) {
     }
 }
 
+// Counts a step that begins. One block.
+extern "C" __global__ void begin(const word* args) {
+    if (threadIdx.x == 0) *(long long*)args[0] += 1;
+}
+
 // Writes the row of a step: the sums of all programs and the unknowns; moves the unknowns along the derivatives among the
-// sums, within bounds; counts the step. One block.
+// sums, within bounds. One block.
 extern "C" __global__ void advance(const word* args) {
-    long long* step = (long long*)args[0];
+    const long long* step = (const long long*)args[0];
     const double* factors = (const double*)args[1] + 4 * *step;
     double* row = (double*)args[2] + *step * args[3];
     const Sums* programs = (const Sums*)args[4];
@@ -134,6 +139,4 @@ extern "C" __global__ void advance(const word* args) {
         adam(x, g, state + 4 * j, factors, 1);
         unknowns[j] = x < bounds[2 * j] ? bounds[2 * j] : x > bounds[2 * j + 1] ? bounds[2 * j + 1] : x;
     }
-    __syncthreads();
-    if (threadIdx.x == 0) *step += 1;
 }

@@ -148,6 +148,26 @@ impl<'a> NetworkCode<'a> {
         self.nodes.len() - 1
     }
 
+    /// Neurons of a node.
+    pub(super) fn width(&self, node: usize) -> usize {
+        self.nodes[node].width
+    }
+
+    /// Where a node's jets begin, component by component, and how far its rows lie apart.
+    pub(super) fn forward_rows(&self, node: usize) -> (usize, usize) {
+        (self.forward_at(node, 0), self.nodes[node].stride)
+    }
+
+    /// The same of its adjoints of a group.
+    pub(super) fn adjoint_rows(&self, node: usize, group: usize) -> (usize, usize) {
+        (self.adjoint_at(node, group), self.nodes[node].stride)
+    }
+
+    /// Components of a node's jets that can be nonzero.
+    pub(super) fn live_jets(&self, node: usize) -> usize {
+        self.live(node).0
+    }
+
     /// The place of an input (node 0: coordinates, node 1: parameters) at point p.
     pub(super) fn input(&self, node: usize, group: usize, component: usize, input: usize) -> String {
         place(self.forward_at(node, group) + component * self.plane(node), self.nodes[node].stride, input)

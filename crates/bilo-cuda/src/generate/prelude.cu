@@ -6,7 +6,7 @@
 #include <math.h>
 #define __device__ static inline
 #define __global__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 struct Place { unsigned int x; };
 static Place threadIdx = {0}, blockDim = {1}, blockIdx = {0}, gridDim = {1};
 extern "C" void place(unsigned int block, unsigned int blocks) { blockIdx.x = block; gridDim.x = blocks; }
@@ -416,4 +416,18 @@ __device__ void tanh_and_slope(real z, real& a, real& slope) {
 __device__ long long point_of(long long tile, int points, int p, long long count) {
     long long at = tile * points + p;
     return at < count ? at : count - 1;
+}
+
+// Copies rows of WIDTH numbers to a list that has `columns` numbers for each component of each point, from `column` on.
+// Components from `live` on are zero; what is nowhere is one.
+template <int POINTS, int COMPONENTS, int WIDTH>
+__device__ __noinline__ void write_rows(real* list, int columns, int column, const real* from, int stride, int live,
+                                        long long tile, long long count) {
+    EACH(i, POINTS * COMPONENTS * WIDTH) {
+        const int k = i % WIDTH, p = i / WIDTH % POINTS, c = i / WIDTH / POINTS;
+        const long long at = tile * POINTS + p;
+        if (at >= count) continue;
+        const real value = c >= live ? (real)0 : from ? from[(c * POINTS + p) * stride + k] : (real)1;
+        list[(at * COMPONENTS + c) * columns + column + k] = value;
+    }
 }

@@ -4,9 +4,32 @@ use super::{Case, dot, norm};
 use crate::device::{Device, Jacobian, Linearisation, ResidualId};
 use crate::program::ResidualProgram;
 
+/// Factors of rows, neither alike nor near zero.
+fn scales() -> impl Iterator<Item = f64> {
+    (0..).map(|i| 1.5 + f64::cos(f64::from(i)))
+}
+
+/// By how much residuals and their derivatives by unknowns differ, relative to the largest of a column.
+fn parts_differ(found: &[Linearisation], exact: &[Linearisation]) -> f64 {
+    assert_eq!(found.len(), exact.len());
+    let mut worst = 0.0_f64;
+    for (found, exact) in found.iter().zip(exact) {
+        assert!(found.by_weight.is_empty() && found.by_slot.is_empty());
+        let columns = [(&found.residuals, &exact.residuals), (&found.by_unknown, &exact.by_unknown)];
+        for (found, exact) in columns.into_iter().flat_map(|(found, exact)| found.iter().zip(exact)) {
+            assert_eq!(found.len(), exact.len());
+            let size = exact.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+            for (found, exact) in found.iter().zip(exact).filter(|_| size > 0.0) {
+                worst = worst.max((found - exact).abs() / size);
+            }
+        }
+    }
+    worst
+}
+
 impl Case {
-    /// J Jᵀ over two programs of different plans and points, against the rows of both: each entry relative
-    /// to the sizes of its two rows.
+    /// K = S J Jᵀ S over two programs of different plans and points, against the rows of both: K y, and (K + damping) y
+    /// against b, each entry relative to the sizes of the rows that it adds up.
     pub(super) fn check_kernel(&mut self, device: &mut dyn Device) -> f64 {
         let (graph, operator, residuals) = (&mut self.graph, &self.operator, &self.residuals);
         let first = ResidualProgram::new(graph, operator, residuals).expect("a valid case");
@@ -16,21 +39,28 @@ impl Case {
             device.load_residual(second, self.grid.clone()),
         ];
         let linear = ids.map(|id| device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights));
-        let found = device.kernel(&ids, &self.weights, &self.unknowns);
-        let rows: Vec<&[f64]> = linear
-            .iter()
-            .flat_map(|linear| &linear.by_weight)
-            .flat_map(|rows| rows.chunks_exact(self.weights.len()))
+        let rows = (linear.iter().flat_map(|linear| &linear.by_weight))
+            .flat_map(|rows| rows.chunks_exact(self.weights.len()));
+        let rows: Vec<Vec<f64>> = (rows.zip(scales()))
+            .map(|(row, scale)| row.iter().map(|slope| scale * slope).collect())
             .collect();
-        assert_eq!(found.gram.len(), rows.len().pow(2));
-        for (part, linear) in found.parts.iter().zip(&linear) {
-            let (residuals, by_unknown) = (linear.residuals.clone(), linear.by_unknown.clone());
-            assert_eq!(*part, Linearisation { residuals, by_unknown, by_weight: vec![], by_slot: vec![] });
-        }
-        let mut worst = 0.0_f64;
-        for (entries, a) in found.gram.chunks_exact(rows.len()).zip(&rows) {
-            for (entry, b) in entries.iter().zip(&rows) {
-                worst = worst.max((entry - dot(a, b)).abs() / (norm(a) * norm(b)));
+        let scales: Vec<f64> = scales().take(rows.len()).collect();
+        let parts = device.kernel(&ids, &self.weights, &self.unknowns, &scales);
+        let damping = 0.1 * rows.iter().map(|row| dot(row, row)).sum::<f64>() / rows.len() as f64;
+        assert!(device.factorise(damping), "it is positive definite");
+        let right: Vec<Vec<f64>> =
+            (1..4).map(|k| (0..rows.len()).map(|i| f64::sin((k * (1 + i)) as f64)).collect()).collect();
+        let solved = device.solve(&right.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let mut worst = parts_differ(&parts, &linear);
+        for (b, found) in right.iter().zip(&solved) {
+            for (i, row) in rows.iter().enumerate() {
+                let terms = rows.iter().zip(&found.numbers).map(|(other, y)| dot(row, other) * y);
+                let product: f64 = terms.sum();
+                let sizes = rows.iter().zip(&found.numbers).map(|(other, y)| norm(other) * y.abs());
+                let scale = norm(row) * sizes.sum::<f64>();
+                let left = product + damping * found.numbers[i] - b[i];
+                worst = worst.max((found.product[i] - product).abs() / scale);
+                worst = worst.max(left.abs() / (scale + b[i].abs()));
             }
         }
         worst

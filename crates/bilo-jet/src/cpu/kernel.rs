@@ -2,7 +2,7 @@
 
 use super::crew::Crew;
 use super::{Block, cast};
-use crate::device::{Kernel, Linearisation};
+use crate::device::Linearisation;
 use crate::program::ResidualProgram;
 use crate::scalar::Scalar;
 use crate::tile::{LinearPart, LinearTask, Piece};
@@ -18,13 +18,13 @@ struct Placed<T> {
     stride: usize,
 }
 
-/// J Jᵀ over the rows of several programs.
+/// The residuals of several programs, and J Jᵀ over all their rows: row-major, symmetric to the bit.
 pub(super) fn kernel<T: Scalar>(
     crew: &Crew,
     blocks: &[&Block<T, ResidualProgram>],
     weights: &[f64],
     unknowns: &[f64],
-) -> Kernel {
+) -> (Vec<Linearisation>, Vec<f64>) {
     let (mut parts, mut placed, mut rows) = (vec![], vec![], 0);
     for block in blocks {
         let (part, pieces) = block.pieces(crew, weights, unknowns);
@@ -50,7 +50,7 @@ pub(super) fn kernel<T: Scalar>(
         }
     };
     crew.each_with(pairs.into_iter(), Default::default, place);
-    Kernel { parts, gram: gram.into_inner().expect("no holder panicked") }
+    (parts, gram.into_inner().expect("no holder panicked"))
 }
 
 /// Writes a part of a symmetric matrix and its mirror image; where these overlap, what stands below the

@@ -1,7 +1,8 @@
 //! Levenberg-Marquardt for the weights at fixed unknowns: Newton's method, damped where it overshoots.
 
+use super::place::{Factorised, Linear, Place};
 use super::rows::Rows;
-use super::tangent::{Change, Factor, Tangent};
+use super::tangent::Change;
 use crate::level::Lower;
 use bilo_jet::Device;
 
@@ -114,27 +115,12 @@ impl Corrected {
     }
 }
 
-/// Where the rows are taken.
-struct Place<'a> {
-    lower: &'a Lower,
-    device: &'a mut dyn Device,
-    weights: Vec<f64>,
-    eta: &'a [f64],
-}
-
-impl Place<'_> {
-    /// What undoes the rows.
-    fn step(&mut self, factor: &Factor<'_>, rows: &[f64]) -> Change {
-        self.solve(factor, &[rows]).swap_remove(0)
-    }
-
-    /// The same for each of several columns of rows.
-    fn solve(&mut self, factor: &Factor<'_>, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
-        let Place { lower, device, weights, eta } = self;
-        let mut pull = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
-        let right: Vec<&[f64]> = right.iter().map(AsRef::as_ref).collect();
-        factor.solve(&right, &mut pull)
-    }
+/// What came of a step.
+enum Descended<'t> {
+    /// The loss became smaller by this.
+    By(f64),
+    /// It did not. The factors come back, unless there are others by now.
+    Stuck(Option<Factorised<'t>>),
 }
 
 impl Corrector {
@@ -157,8 +143,9 @@ impl Corrector {
         let mut place = Place { lower, device, weights, eta };
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
-            let (rows, tangent) = self.linearise(&mut place);
-            let Some(mut factor) = self.factorise(&place, &tangent) else {
+            self.work.jacobians += 1;
+            let (rows, linear) = place.linearise(self.rules.linear);
+            let Some(factor) = self.factorise(&mut place, &linear) else {
                 return Corrected::nowhere(place.weights);
             };
             let step = place.step(&factor, &rows.residual);
@@ -167,61 +154,52 @@ impl Corrector {
                 || left <= self.rules.enough * self.size
                 || (self.rules.linear && gained <= LITTLE * rows.loss());
             let over = steps == most || !left.is_finite();
-            let damped = self.damping;
+            let converged = left.is_finite() && (!self.rules.linear || !over);
             let ended = still || over || !watch(LowerStep { step: steps + 1, most, loss: rows.loss() });
-            let gain = if ended { None } else { self.descend(&mut place, &rows, &tangent, step) };
-            if gain.is_none() {
-                // Damping shortens the slopes too, which nobody wants.
-                let least = self.rules.damping[1];
-                if damped > least {
-                    self.damping = least;
-                    let Some(exact) = self.factorise(&place, &tangent) else {
-                        return Corrected::nowhere(place.weights);
-                    };
-                    factor = exact;
+            let damping = self.damping;
+            let gain = match ended {
+                true => Descended::Stuck(Some(factor)),
+                false => self.descend(&mut place, &rows, &linear, factor, step),
+            };
+            match gain {
+                Descended::By(gain) => gained = gain,
+                Descended::Stuck(factor) => {
+                    self.damping = damping;
+                    return self.finish(place, &rows, &linear, factor, converged);
                 }
-                let slopes = place.solve(&factor, &rows.by_unknown);
-                self.damping = if self.rules.linear { least } else { damped };
-                let gradient_loss = gradient_loss(&rows, &slopes);
-                let converged = left.is_finite() && (!self.rules.linear || !over);
-                let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
-                return Corrected {
-                    weights: place.weights,
-                    slopes,
-                    loss: rows.loss(),
-                    gradient_loss,
-                    converged,
-                };
             }
-            gained = gain.unwrap_or(0.0);
             steps += 1;
             self.work.lower_steps += 1;
         }
     }
 
-    fn linearise(&mut self, place: &mut Place<'_>) -> (Rows, Tangent) {
-        self.work.jacobians += 1;
-        let Place { lower, device, weights, eta } = place;
-        if !self.rules.linear && lower.count() < weights.len() {
-            let (rows, kernel) = lower.with_kernel(*device, weights, eta);
-            return (rows, Tangent::Dual(kernel));
-        }
-        if self.rules.linear
-            && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta)
-        {
-            return (rows, Tangent::Sparse(jacobian));
-        }
-        let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
-        let tangent = if self.rules.linear { Tangent::Columns(jacobian) } else { Tangent::primal(jacobian) };
-        (rows, tangent)
+    /// The weights that were found with their slopes, from factors that were made for the damping, if there are any.
+    fn finish<'t>(
+        &mut self,
+        mut place: Place<'_>,
+        rows: &Rows,
+        linear: &'t Linear,
+        factor: Option<Factorised<'t>>,
+        converged: bool,
+    ) -> Corrected {
+        let (damping, least) = (self.damping, self.rules.damping[1]);
+        // Damping shortens the slopes too, which nobody wants.
+        self.damping = damping.min(least);
+        let factor = factor.filter(|_| damping <= least).or_else(|| self.factorise(&mut place, linear));
+        let Some(factor) = factor else { return Corrected::nowhere(place.weights) };
+        let slopes = place.solve(&factor, &rows.by_unknown);
+        self.damping = if self.rules.linear { least } else { damping };
+        let gradient_loss = gradient_loss(rows, &slopes);
+        let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
+        Corrected { weights: place.weights, slopes, loss: rows.loss(), gradient_loss, converged }
     }
 
     /// Where rounding makes the matrix singular, the damping was too small. None if no damping helps: then numbers
     /// in it are not finite.
-    fn factorise<'t>(&mut self, place: &Place<'_>, tangent: &'t Tangent) -> Option<Factor<'t>> {
+    fn factorise<'t>(&mut self, place: &mut Place<'_>, linear: &'t Linear) -> Option<Factorised<'t>> {
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            let factor = tangent.factorise(self.damping, place.weights.len());
+            let factor = place.factorise(linear, self.damping);
             if factor.is_some() {
                 return factor;
             }
@@ -231,56 +209,56 @@ impl Corrector {
     }
 
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
-    /// 2, 4, 8, ..), and says by how much; none if none does, so that rounding is all that is left.
-    fn descend(
+    /// 2, 4, 8, ..). If none does, rounding is all that is left.
+    fn descend<'t>(
         &mut self,
         place: &mut Place<'_>,
         rows: &Rows,
-        tangent: &Tangent,
+        linear: &'t Linear,
+        mut factor: Factorised<'t>,
         mut step: Change,
-    ) -> Option<f64> {
+    ) -> Descended<'t> {
         let (before, mut growth) = (rows.loss(), 2.0);
         loop {
             if !self.rules.linear {
-                self.bend(place, rows, tangent, &mut step);
+                bend(place, rows, &factor, &mut step);
             }
             let moved: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + d).collect();
-            let gain = before - place.lower.rows(place.device, &moved, place.eta).loss();
+            let gain = before - place.rows_at(&moved).loss();
             if gain > 0.0 {
                 // |r|² - |r + J d|².
                 let promised = before - sum_of_squares(&rows.residual, &step.rows);
                 let factor = (1.0 - (2.0 * gain / promised - 1.0).powi(3)).max(0.2);
                 self.damping = (self.damping * factor).max(self.rules.damping[1]);
                 place.weights = moved;
-                return Some(gain);
+                return Descended::By(gain);
+            }
+            let rounding = self.rules.linear && before.sqrt() <= FLOOR * self.size;
+            if rounding {
+                return Descended::Stuck((growth == 2.0).then_some(factor));
             }
             self.damping *= growth;
             growth *= 2.0;
-            let rounding = self.rules.linear && before.sqrt() <= FLOOR * self.size;
-            if rounding || self.damping > MOST_DAMPING {
-                return None;
-            }
-            step = place.step(&self.factorise(place, tangent)?, &rows.residual);
+            let Some(other) = self.factorise(place, linear) else { return Descended::Stuck(None) };
+            factor = other;
+            step = place.step(&factor, &rows.residual);
         }
     }
+}
 
-    /// Geodesic acceleration (Transtrum and Sethna, arXiv:1201.5885): half of what undoes the second derivative of
-    /// the rows along the step, which comes from one more evaluation of the rows and the matrix that is there.
-    /// Valleys of the loss are curved; a bent step follows them several times as far.
-    fn bend(&mut self, place: &mut Place<'_>, rows: &Rows, tangent: &Tangent, step: &mut Change) {
-        let Place { lower, device, weights, eta } = &mut *place;
-        let ahead: Vec<f64> = weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
-        let there = lower.rows(*device, &ahead, eta).residual;
-        let second = there.iter().zip(&rows.residual).zip(&step.rows);
-        let second: Vec<f64> =
-            second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
-        self.work.factorisations += 1;
-        let Some(factor) = tangent.factorise(self.damping, place.weights.len()) else { return };
-        let acceleration = &place.step(&factor, &second).weights;
-        // False too when it is not finite.
-        if norm(acceleration) <= SHARP * norm(&step.weights) {
-            step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);
-        }
+/// Geodesic acceleration (Transtrum and Sethna, arXiv:1201.5885): half of what undoes the second derivative of the rows
+/// along the step, which comes from one more evaluation of the rows and the factors that are there. Valleys of the loss
+/// are curved; a bent step follows them several times as far.
+fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised<'_>, step: &mut Change) {
+    let ahead: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
+    let there = place.rows_at(&ahead).residual;
+    let second = there.iter().zip(&rows.residual).zip(&step.rows);
+    let second: Vec<f64> =
+        second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
+    let acceleration = &place.step(factor, &second).weights;
+    // False too when it is not finite.
+    if norm(acceleration) <= SHARP * norm(&step.weights) {
+        step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);
     }
 }
 

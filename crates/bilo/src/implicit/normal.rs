@@ -1,4 +1,4 @@
-//! Least squares by the normal equations J^T J x = -J^T b of a matrix with few entries per row.
+//! Least squares by the normal equations J^T J x = J^T b of a matrix with few entries per row.
 //!
 //! They have the square of the condition number of J. Splines on equal cells afford that: the condition number of
 //! J grows like a power of the number of cells, where that of polynomials has no bound.
@@ -32,7 +32,7 @@ impl Normal {
         for (k, b) in right.iter().enumerate() {
             let mut column = pulled.col_mut(k);
             for (row, number) in b.iter().enumerate().filter(|(_, number)| **number != 0.0) {
-                jacobian.row(row).for_each(|(j, value)| column[j] -= value / self.lengths[j] * number);
+                jacobian.row(row).for_each(|(j, value)| column[j] += value / self.lengths[j] * number);
             }
         }
         let found = self.llt.solve(&pulled);
@@ -79,7 +79,7 @@ mod tests {
         let dense =
             Mat::from_fn(rows, weights, |i, j| if columns(i).contains(&j) { entry(i, j) } else { 0.0 });
         let b: Vec<f64> = (0..rows).map(|i| (i as f64).cos()).collect();
-        let exact = dense.qr().solve_lstsq(&Mat::from_fn(rows, 1, |i, _| -b[i]));
+        let exact = dense.qr().solve_lstsq(&Mat::from_fn(rows, 1, |i, _| b[i]));
         let normal = Normal::new(&jacobian, 1e-22, weights).unwrap();
         let found = normal.solve(&jacobian, &[&b]).swap_remove(0);
         for (j, found) in found.iter().enumerate() {
@@ -99,6 +99,6 @@ mod tests {
         let jacobian = SparseRows { starts: vec![0, 1], columns: vec![0], values: vec![2.0] };
         let normal = Normal::new(&jacobian, 1e-12, 2).unwrap();
         let found = normal.solve(&jacobian, &[&[1.0]]).swap_remove(0);
-        assert!((found[0] + 0.5).abs() < 1e-11 && found[1] == 0.0, "{found:?}");
+        assert!((found[0] - 0.5).abs() < 1e-11 && found[1] == 0.0, "{found:?}");
     }
 }

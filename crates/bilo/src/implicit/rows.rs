@@ -98,21 +98,14 @@ impl Lower {
         Some((Rows::new(&parts, &roots, self.unknowns), jacobian))
     }
 
-    /// The rows with J J^T, for fewer rows than weights.
-    pub(crate) fn with_kernel(
-        &self,
-        device: &mut dyn Device,
-        weights: &[f64],
-        eta: &[f64],
-    ) -> (Rows, Mat<f64>) {
+    /// The rows, with J J^T on the device, for fewer rows than weights.
+    pub(crate) fn with_kernel(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Rows {
         let unknowns = with_shifts(eta, self.unknowns);
         let ids: Vec<_> = self.blocks.iter().map(|block| block.id).collect();
-        let kernel = device.kernel(&ids, weights, &unknowns);
         let roots = self.roots();
-        let rows = Rows::new(&kernel.parts, &roots, self.unknowns);
-        let (count, roots) = (rows.residual.len(), roots.into_iter().flatten().flatten().collect::<Vec<_>>());
-        let gram = Mat::from_fn(count, count, |i, j| roots[i] * kernel.gram[i * count + j] * roots[j]);
-        (rows, gram)
+        let scales: Vec<f64> = roots.iter().flatten().flatten().copied().collect();
+        let parts = device.kernel(&ids, weights, &unknowns, &scales);
+        Rows::new(&parts, &roots, self.unknowns)
     }
 
     /// J^T times one number for each row.

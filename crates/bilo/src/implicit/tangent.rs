@@ -1,4 +1,4 @@
-//! Least squares with damping, near some weights: the minimum of |J x + b|² + lambda |x|² for any b.
+//! Least squares with damping, near some weights: the minimum of |J x - b|² + lambda |x|² for any b.
 
 use super::normal::Normal;
 use bilo_jet::SparseRows;
@@ -14,8 +14,6 @@ pub(crate) enum Tangent {
     Sparse(SparseRows),
     /// Fewer weights than rows: J and J^T J.
     Primal(Mat<f64>, Mat<f64>),
-    /// Fewer rows than weights: J J^T alone, for x = -J^T (J J^T + lambda)^-1 b.
-    Dual(Mat<f64>),
 }
 
 /// A change of the weights, and of the rows with it.
@@ -30,7 +28,6 @@ pub(crate) enum Factor<'a> {
     Columns(&'a Mat<f64>, Qr<f64>, Vec<f64>),
     Sparse(&'a SparseRows, Normal),
     Primal(&'a Mat<f64>, Llt<f64>),
-    Dual(&'a Mat<f64>, Llt<f64>),
 }
 
 impl Tangent {
@@ -49,16 +46,15 @@ impl Tangent {
             }
             Tangent::Sparse(jacobian) => Factor::Sparse(jacobian, Normal::new(jacobian, lambda, weights)?),
             Tangent::Primal(jacobian, gram) => Factor::Primal(jacobian, damped(gram, lambda)?),
-            Tangent::Dual(gram) => Factor::Dual(gram, damped(gram, lambda)?),
         })
     }
 }
 
 impl Factor<'_> {
-    /// The change for each b. `pull` multiplies by J^T.
-    pub(crate) fn solve(&self, right: &[&[f64]], pull: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<Change> {
+    /// The change for each b.
+    pub(crate) fn solve(&self, right: &[&[f64]]) -> Vec<Change> {
         let Some(first) = right.first() else { return vec![] };
-        let b = || Mat::from_fn(first.len(), right.len(), |i, k| -right[k][i]);
+        let b = || Mat::from_fn(first.len(), right.len(), |i, k| right[k][i]);
         let (weights, moved) = match self {
             Factor::Columns(jacobian, qr, lengths) => {
                 let found = least_squares(qr, lengths, &b());
@@ -74,11 +70,6 @@ impl Factor<'_> {
                 let found = llt.solve(&(jacobian.transpose() * b()));
                 let moved = *jacobian * &found;
                 (columns(&found), columns(&moved))
-            }
-            Factor::Dual(gram, llt) => {
-                let numbers = llt.solve(&b());
-                let moved = *gram * &numbers;
-                (columns(&numbers).iter().map(|numbers| pull(numbers)).collect(), columns(&moved))
             }
         };
         weights.into_iter().zip(moved).map(|(weights, rows)| Change { weights, rows }).collect()

@@ -3,9 +3,10 @@
 use crate::diagnostic::Result;
 use crate::implicit::Rules;
 use crate::level::Lower;
+use crate::method::Job;
 use crate::operator::{LocalOperator, Size};
 use crate::problem::{OperatorKind, Problem};
-use bilo_jet::Device;
+use bilo_jet::{Device, Precision, cpu};
 
 /// A network begins at no more points than this. Fewer rows than weights make a step of Levenberg-Marquardt cost
 /// the square of their number.
@@ -43,6 +44,14 @@ impl Rung {
                 Size::ladder(problem).into_iter().map(Rung::Dictionary).collect()
             }
         })
+    }
+
+    /// What solves for it. A dictionary is solved for on the CPU, sooner than a GPU is ready to.
+    pub(super) fn device(&self, job: &Job) -> Result<Box<dyn Device>> {
+        match self {
+            Rung::Dictionary(_) => Ok(cpu(Precision::F64, job.threads)),
+            Rung::Network(_) => job.hardware.device(Precision::F64, job.threads),
+        }
     }
 
     pub(super) fn operator(&self, problem: &Problem, seed: u64) -> Result<LocalOperator> {

@@ -7,6 +7,7 @@ use super::rung::Rung;
 use crate::closing::{Inspector, Mover};
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::examine::text::digits;
+use crate::hardware::require_sound;
 use crate::implicit::{LocalSolver, LocalVisit, LowerStep, Untouched, Work};
 use crate::method::networks::{Found, Scene};
 use crate::misfit::{DataLoss, Visit};
@@ -18,7 +19,7 @@ use crate::problem::{GradientMode, Layout, Points, Problem};
 use crate::seeds::{Purpose, seed_for};
 use crate::train::{Ended, Point};
 use crate::verify::relative_l2;
-use bilo_jet::{Device, PointSource, Precision, cpu};
+use bilo_jet::{Device, PointSource, Precision};
 use std::time::Instant;
 
 /// The solution has converged when more features change it by less than this, relative to it ..
@@ -202,7 +203,7 @@ impl<'a, 'o> Climb<'a, 'o> {
         must: bool,
     ) -> Result<std::result::Result<Level, String>> {
         let Scene { problem, job, tables, .. } = *self.scene;
-        let mut device = cpu(Precision::F64, job.threads);
+        let mut device = rung.device(job)?;
         let mut operator = rung.operator(problem, job.seed)?;
         let lower = rung.lower(problem, &mut operator, device.as_mut(), job.seed)?;
         let words = rung.in_words(&operator);
@@ -227,7 +228,10 @@ impl<'a, 'o> Climb<'a, 'o> {
         };
         let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
-            Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
+            Err(error) => {
+                require_sound(solver.device)?;
+                return Ok(Err(format!("with a {words}, {}", error.headline())));
+            }
         };
         let checks = Checks::new(self.scene)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
@@ -248,7 +252,10 @@ impl<'a, 'o> Climb<'a, 'o> {
             let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
             let found = match optimum::minimise(&mut solver, visit, &mut watch) {
                 Ok(found) => found,
-                Err(error) => return Ok(Err(error.headline())),
+                Err(error) => {
+                    require_sound(solver.device)?;
+                    return Ok(Err(error.headline()));
+                }
             };
             self.steps += found.steps;
             (visit, stop) = (found.visit, Some(found.stop));

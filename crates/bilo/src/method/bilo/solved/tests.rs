@@ -5,6 +5,7 @@ use crate::data::observed_tables;
 use crate::optimum::Landscape;
 use crate::problem::Overrides;
 use crate::twin::Twin;
+use bilo_jet::cpu;
 use std::path::Path;
 
 /// Relative L2 distances of u, du/dD and du/drho from the twin's at 51 x 51 places, at the guess.

@@ -1,0 +1,80 @@
+//! Where the lower level is linear: rows at some weights and unknowns, and what undoes them.
+
+use super::rows::Rows;
+use super::tangent::{Change, Factor, Tangent};
+use crate::level::Lower;
+use bilo_jet::Device;
+
+/// Where the rows are taken.
+pub(crate) struct Place<'a> {
+    pub(crate) lower: &'a Lower,
+    pub(crate) device: &'a mut dyn Device,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) eta: &'a [f64],
+}
+
+/// J, in the form that is cheapest to solve with.
+pub(crate) enum Linear {
+    /// Written out.
+    Here(Tangent),
+    /// Fewer rows than weights: J J^T alone, which the device keeps, for x = -J^T (J J^T + lambda)^-1 b.
+    Kernel,
+}
+
+/// The same with its matrix factorised. Of kernels the device has one factorisation at a time.
+pub(crate) enum Factorised<'t> {
+    Here(Factor<'t>),
+    Kernel,
+}
+
+impl Place<'_> {
+    /// The rows with J; `linear` tells that they are linear in the weights but for the form.
+    pub(crate) fn linearise(&mut self, linear: bool) -> (Rows, Linear) {
+        let Place { lower, device, weights, eta } = self;
+        if !linear && lower.count() < weights.len() {
+            return (lower.with_kernel(*device, weights, eta), Linear::Kernel);
+        }
+        if linear && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta) {
+            return (rows, Linear::Here(Tangent::Sparse(jacobian)));
+        }
+        let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
+        let tangent = if linear { Tangent::Columns(jacobian) } else { Tangent::primal(jacobian) };
+        (rows, Linear::Here(tangent))
+    }
+
+    /// None if the matrix is singular with this damping.
+    pub(crate) fn factorise<'t>(&mut self, linear: &'t Linear, damping: f64) -> Option<Factorised<'t>> {
+        match linear {
+            Linear::Here(tangent) => tangent.factorise(damping, self.weights.len()).map(Factorised::Here),
+            Linear::Kernel => self.device.factorise(damping).then_some(Factorised::Kernel),
+        }
+    }
+
+    /// What undoes the rows.
+    pub(crate) fn step(&mut self, factor: &Factorised<'_>, rows: &[f64]) -> Change {
+        self.solve(factor, &[rows]).swap_remove(0)
+    }
+
+    /// The same for each of several columns of rows.
+    pub(crate) fn solve(&mut self, factor: &Factorised<'_>, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
+        let negative = |rows: &[f64]| rows.iter().map(|value| -value).collect();
+        let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();
+        let right: Vec<&[f64]> = right.iter().map(Vec::as_slice).collect();
+        match factor {
+            Factorised::Here(factor) => factor.solve(&right),
+            Factorised::Kernel => {
+                let solved = self.device.solve(&right).into_iter();
+                let Place { lower, device, weights, eta } = self;
+                let mut pulled = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
+                solved
+                    .map(|solved| Change { weights: pulled(&solved.numbers), rows: solved.product })
+                    .collect()
+            }
+        }
+    }
+
+    /// The residuals at other weights.
+    pub(crate) fn rows_at(&mut self, weights: &[f64]) -> Rows {
+        self.lower.rows(self.device, weights, self.eta)
+    }
+}
