@@ -2,7 +2,7 @@
 
 use crate::descent::Descending;
 use crate::dual::Dual;
-use crate::generate::{Kernel, MOST_ROWS, Packing, common, is_supported, pad};
+use crate::generate::{Kernel, Packing, blocks_each, common, is_supported, pad, rows_each};
 use crate::program::{Packed, Program};
 use crate::runtime::{CudaError, KernelId, Memory, Runtime, doubles};
 use bilo_jet::{
@@ -113,11 +113,12 @@ impl CudaDevice {
         let active = frame.carriers.iter().filter(|carrier| !carrier.idle);
         let fitting = active.map(|carrier| {
             let widest = carrier.network.nodes().iter().map(|node| node.width).max().unwrap_or(1);
-            let rows = MOST_ROWS * self.runtime.threads() * 4 / pad(widest);
+            let rows = rows_each(self.precision) * self.runtime.threads() * 4 / pad(widest);
             rows / carrier.plan.len()
         });
         let fitting = fitting.min().unwrap_or(1);
-        fitting.min(count.div_ceil(self.runtime.blocks())).max(1)
+        let blocks = self.runtime.multiprocessors() * blocks_each(self.precision);
+        fitting.min(count.div_ceil(blocks)).max(1)
     }
 
     /// The place among the packed networks of a frame's.

@@ -1,7 +1,6 @@
 //! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
 
 use crate::cache;
-use crate::generate::BLOCKS_EACH;
 use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tally};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{
@@ -111,8 +110,8 @@ impl Runtime for Driver {
         format!("{}, CUDA", self.name)
     }
 
-    fn blocks(&self) -> usize {
-        self.multiprocessors * BLOCKS_EACH
+    fn multiprocessors(&self) -> usize {
+        self.multiprocessors
     }
 
     fn threads(&self) -> usize {

@@ -5,8 +5,8 @@ use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tal
 use libloading::{Library, Symbol};
 use std::process::Command;
 
-/// Blocks, more than one so that sums over them are tested.
-const BLOCKS: usize = 3;
+/// More than one, so that sums over blocks are tested.
+const MULTIPROCESSORS: usize = 3;
 
 pub(crate) struct Emulator {
     folder: tempfile::TempDir,
@@ -39,8 +39,8 @@ impl Runtime for Emulator {
         "the host in place of a GPU".into()
     }
 
-    fn blocks(&self) -> usize {
-        BLOCKS
+    fn multiprocessors(&self) -> usize {
+        MULTIPROCESSORS
     }
 
     fn threads(&self) -> usize {

@@ -28,19 +28,14 @@ const COMMON: &str = include_str!("generate/common.cu");
 /// The kernels of linear systems.
 const DUAL: &str = include_str!("generate/dual.cu");
 
-/// Blocks on a multiprocessor at a time: while the threads of one wait for each other, those of the other work. More
-/// have too few registers.
-pub(crate) const BLOCKS_EACH: usize = 2;
-
 /// Shared memory that a block may have: what every card since 2017 grants.
 const SHARED_BYTES: usize = 96 << 10;
 
 /// Chunks of a product's factors that shared memory has room for.
 const STAGES: usize = 2;
 
-/// Most rows that a thread makes of a product, each of four columns. More would multiply more for every read of shared
-/// memory, but tiles would be so large that what all blocks work on no longer stays near.
-pub(crate) const MOST_ROWS: usize = 6;
+/// Most rows that a thread makes of a product, each of four columns.
+const MOST_ROWS: usize = 8;
 
 /// The place of a weight that has none.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -65,6 +60,24 @@ pub(crate) struct Kernel {
 /// The next multiple of four.
 pub(crate) fn pad(width: usize) -> usize {
     width.next_multiple_of(4)
+}
+
+/// Blocks on a multiprocessor at a time: while the threads of one wait for each other, those of the other work. In double
+/// precision two would have too few registers.
+pub(crate) fn blocks_each(precision: Precision) -> usize {
+    match precision {
+        Precision::F32 => 2,
+        Precision::F64 => 1,
+    }
+}
+
+/// Rows of a tile that a thread makes of a product. More mean more multiplications for every read of shared memory; but
+/// with two blocks, what all of them work on would no longer stay near.
+pub(crate) fn rows_each(precision: Precision) -> usize {
+    match precision {
+        Precision::F32 => 6,
+        Precision::F64 => MOST_ROWS,
+    }
 }
 
 /// Whether kernels can be made for the networks: those that are trained.
@@ -136,7 +149,7 @@ impl<'a> Tile<'a> {
         let chunk = [32, 16, 8, 4].into_iter().find(fits).unwrap_or(4);
         let stage = stage(chunk).max(256);
         let sizes = sizes(precision, self.threads, chunk, stage);
-        let text = kernel(self.frame, sums, self.threads, write);
+        let text = kernel(self.frame, sums, (self.threads, blocks_each(precision)), write);
         Kernel {
             source: format!("{sizes}#define TILE_POINTS {}\n{PRELUDE}\n{text}", self.points),
             points: self.points,
@@ -271,10 +284,15 @@ fn unknown(number: usize) -> String {
 }
 
 /// A whole kernel around what happens to a tile. Threads keep their own sums until the end; there they are added in order.
-fn kernel(frame: &Frame, sums: usize, threads: usize, tile: impl FnOnce(&mut Code)) -> String {
+fn kernel(
+    frame: &Frame,
+    sums: usize,
+    (threads, blocks): (usize, usize),
+    tile: impl FnOnce(&mut Code),
+) -> String {
     let mut code = Code::default();
     code.block(
-        format!("extern \"C\" __global__ void __launch_bounds__({threads}, {BLOCKS_EACH}) program(const word* args)"),
+        format!("extern \"C\" __global__ void __launch_bounds__({threads}, {blocks}) program(const word* args)"),
         |code| {
             code.line("const real* packed = (const real*)args[0];");
             code.line("const double* unknowns = (const double*)args[1];");

@@ -1,6 +1,6 @@
 //! A program with its points in the memory of a machine, and its launches.
 
-use crate::generate::{Kernel, NOWHERE, Packing, pad};
+use crate::generate::{Kernel, NOWHERE, Packing, blocks_each, pad};
 use crate::runtime::{CudaError, KernelId, Launch, Memory, Runtime, doubles, halves, reals, words_of};
 use bilo_jet::{PointSource, Precision};
 
@@ -101,7 +101,8 @@ impl Program {
         runtime: &mut dyn Runtime,
     ) -> Result<Self, CudaError> {
         let id = runtime.load(&kernel.source, &["program"], kernel.shared)?[0];
-        let blocks = points.div_ceil(kernel.points).min(runtime.blocks()).max(1);
+        let most = runtime.multiprocessors() * blocks_each(precision);
+        let blocks = points.div_ceil(kernel.points).min(most).max(1);
         let (sums, threads) = (kernel.sums, runtime.threads());
         let mut empty = |words: usize| runtime.allocate(words);
         Ok(Self {

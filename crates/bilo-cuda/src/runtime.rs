@@ -109,8 +109,8 @@ pub(crate) trait Runtime: Send {
     /// In words.
     fn description(&self) -> String;
 
-    /// Blocks that work at the same time.
-    fn blocks(&self) -> usize;
+    /// How many processors there are, each of which runs one block or several.
+    fn multiprocessors(&self) -> usize;
 
     /// Threads of a block.
     fn threads(&self) -> usize;
