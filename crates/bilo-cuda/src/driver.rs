@@ -61,7 +61,7 @@ impl Driver {
     pub(crate) fn new(ordinal: usize) -> Result<Self, CudaError> {
         Self::find(ordinal)?;
         let context = CudaContext::new(ordinal).map_err(lost)?;
-        // SAFETY: everything runs on one stream, in whose order memory is used.
+        // SAFETY: memory is used in the order of one stream, which waits for what runs beside it.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(lost)?;
         let beside = Beside {

@@ -17,7 +17,7 @@ pub(crate) struct Place<'a> {
 pub(crate) enum Linear {
     /// Written out.
     Here(Tangent),
-    /// Fewer rows than weights: J J^T alone, which the device keeps, for x = -J^T (J J^T + lambda)^-1 b.
+    /// Fewer rows than weights: J J^T alone, which the device keeps, for x = J^T (J J^T + lambda)^-1 b.
     Kernel,
 }
 
