@@ -47,6 +47,18 @@ fn fisher_kpp_takes_ten_iterations_at_most() {
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }
 
+/// The heat equation is linear and its unknown is the initial value, so the matrix is the same wherever the search
+/// goes: it is factorised once for each number of features. With D and k unknown it is once for each value of these.
+#[test]
+fn the_same_matrix_is_factorised_once() {
+    let counted = |text: &str| {
+        let work = outcome(text, &[]).operator.expect("a local operator").work.expect("counted");
+        (work.jacobians, work.factorisations)
+    };
+    assert_eq!(counted(include_str!("../../../problems/heat-initial.toml")), (33, 4));
+    assert_eq!(counted(include_str!("../../../problems/two-species.toml")), (15, 8));
+}
+
 /// With noise the estimate is the data-optimal one: within 2 % of its standard deviation, at the paper's three
 /// levels of noise (variances of 1e-4, 1e-3 and 1e-2) and at two more, the least of them a tenth of the paper's.
 #[test]

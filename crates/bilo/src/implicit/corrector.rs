@@ -83,6 +83,8 @@ pub(crate) struct Corrector {
     size: f64,
     /// Whether there was a solution before.
     solved: bool,
+    /// The last factors of a dictionary with their damping.
+    kept: Option<(f64, Factorised)>,
 }
 
 /// A step of the lower level, for those who watch.
@@ -116,17 +118,17 @@ impl Corrected {
 }
 
 /// What came of a step.
-enum Descended<'t> {
+enum Descended {
     /// The loss became smaller by this.
     By(f64),
     /// It did not. The factors come back, unless there are others by now.
-    Stuck(Option<Factorised<'t>>),
+    Stuck(Option<Factorised>),
 }
 
 impl Corrector {
     /// `size` is |rows| at untouched weights.
     pub(crate) fn new(rules: Rules, size: f64) -> Self {
-        Self { work: Work::default(), rules, damping: rules.damping[0], size, solved: false }
+        Self { work: Work::default(), rules, damping: rules.damping[0], size, solved: false, kept: None }
     }
 
     /// Corrects predicted weights, as long as who watches says go on.
@@ -174,12 +176,12 @@ impl Corrector {
     }
 
     /// The weights that were found with their slopes, from factors that were made for the damping, if there are any.
-    fn finish<'t>(
+    fn finish(
         &mut self,
         mut place: Place<'_>,
         rows: &Rows,
-        linear: &'t Linear,
-        factor: Option<Factorised<'t>>,
+        linear: &Linear,
+        factor: Option<Factorised>,
         converged: bool,
     ) -> Corrected {
         let (damping, least) = (self.damping, self.rules.damping[1]);
@@ -196,28 +198,39 @@ impl Corrector {
 
     /// Where rounding makes the matrix singular, the damping was too small. None if no damping helps: then numbers
     /// in it are not finite.
-    fn factorise<'t>(&mut self, place: &mut Place<'_>, linear: &'t Linear) -> Option<Factorised<'t>> {
+    ///
+    /// Of an equation that is linear in the state J is the same at all weights, and the same at all unknowns if these
+    /// are in its data alone. Then there is nothing to factorise again.
+    fn factorise(&mut self, place: &mut Place<'_>, linear: &Linear) -> Option<Factorised> {
+        let same = |(damping, factor): &(f64, Factorised)| *damping == self.damping && factor.is_of(linear);
+        if let Some((_, factor)) = self.kept.take().filter(same) {
+            return self.keep(factor);
+        }
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            let factor = place.factorise(linear, self.damping);
-            if factor.is_some() {
-                return factor;
+            if let Some(factor) = place.factorise(linear, self.damping) {
+                return self.keep(factor);
             }
             self.damping *= 10.0;
         }
         None
     }
 
+    fn keep(&mut self, factor: Factorised) -> Option<Factorised> {
+        self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
+        Some(factor)
+    }
+
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
     /// 2, 4, 8, ..). If none does, rounding is all that is left.
-    fn descend<'t>(
+    fn descend(
         &mut self,
         place: &mut Place<'_>,
         rows: &Rows,
-        linear: &'t Linear,
-        mut factor: Factorised<'t>,
+        linear: &Linear,
+        mut factor: Factorised,
         mut step: Change,
-    ) -> Descended<'t> {
+    ) -> Descended {
         let (before, mut growth) = (rows.loss(), 2.0);
         loop {
             if !self.rules.linear {
@@ -249,7 +262,7 @@ impl Corrector {
 /// Geodesic acceleration (Transtrum and Sethna, arXiv:1201.5885): half of what undoes the second derivative of the rows
 /// along the step, which comes from one more evaluation of the rows and the factors that are there. Valleys of the loss
 /// are curved; a bent step follows them several times as far.
-fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised<'_>, step: &mut Change) {
+fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised, step: &mut Change) {
     let ahead: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
     let there = place.rows_at(&ahead).residual;
     let second = there.iter().zip(&rows.residual).zip(&step.rows);

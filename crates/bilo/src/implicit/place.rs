@@ -4,6 +4,7 @@ use super::rows::Rows;
 use super::tangent::{Change, Factor, Tangent};
 use crate::level::Lower;
 use bilo_jet::Device;
+use std::rc::Rc;
 
 /// Where the rows are taken.
 pub(crate) struct Place<'a> {
@@ -22,9 +23,20 @@ pub(crate) enum Linear {
 }
 
 /// The same with its matrix factorised. Of kernels the device has one factorisation at a time.
-pub(crate) enum Factorised<'t> {
-    Here(Factor<'t>),
+#[derive(Clone)]
+pub(crate) enum Factorised {
+    Here(Rc<Factor>),
     Kernel,
+}
+
+impl Factorised {
+    /// Whether the matrix is that of J here.
+    pub(crate) fn is_of(&self, linear: &Linear) -> bool {
+        match (self, linear) {
+            (Factorised::Here(factor), Linear::Here(tangent)) => factor.is_of(tangent),
+            _ => false,
+        }
+    }
 }
 
 impl Place<'_> {
@@ -35,28 +47,30 @@ impl Place<'_> {
             return (lower.with_kernel(*device, weights, eta), Linear::Kernel);
         }
         if linear && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta) {
-            return (rows, Linear::Here(Tangent::Sparse(jacobian)));
+            return (rows, Linear::Here(Tangent::Sparse(jacobian.into())));
         }
         let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
-        let tangent = if linear { Tangent::Columns(jacobian) } else { Tangent::primal(jacobian) };
+        let tangent = if linear { Tangent::Columns(jacobian.into()) } else { Tangent::primal(jacobian) };
         (rows, Linear::Here(tangent))
     }
 
     /// None if the matrix is singular with this damping.
-    pub(crate) fn factorise<'t>(&mut self, linear: &'t Linear, damping: f64) -> Option<Factorised<'t>> {
+    pub(crate) fn factorise(&mut self, linear: &Linear, damping: f64) -> Option<Factorised> {
         match linear {
-            Linear::Here(tangent) => tangent.factorise(damping, self.weights.len()).map(Factorised::Here),
+            Linear::Here(tangent) => {
+                tangent.factorise(damping, self.weights.len()).map(|factor| Factorised::Here(factor.into()))
+            }
             Linear::Kernel => self.device.factorise(damping).then_some(Factorised::Kernel),
         }
     }
 
     /// What undoes the rows.
-    pub(crate) fn step(&mut self, factor: &Factorised<'_>, rows: &[f64]) -> Change {
+    pub(crate) fn step(&mut self, factor: &Factorised, rows: &[f64]) -> Change {
         self.solve(factor, &[rows]).swap_remove(0)
     }
 
     /// The same for each of several columns of rows.
-    pub(crate) fn solve(&mut self, factor: &Factorised<'_>, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
+    pub(crate) fn solve(&mut self, factor: &Factorised, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
         let negative = |rows: &[f64]| rows.iter().map(|value| -value).collect();
         let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();
         let right: Vec<&[f64]> = right.iter().map(Vec::as_slice).collect();

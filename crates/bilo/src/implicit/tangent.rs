@@ -4,16 +4,17 @@ use super::normal::Normal;
 use bilo_jet::SparseRows;
 use faer::linalg::solvers::{Llt, Qr, Solve, SolveLstsq};
 use faer::{Mat, Side};
+use std::rc::Rc;
 
 /// What is known of J, in the form that is cheapest to solve with.
 pub(crate) enum Tangent {
     /// Few columns that may nearly depend on each other, such as polynomials: QR of J over √lambda, the columns at
     /// unit length.
-    Columns(Mat<f64>),
+    Columns(Rc<Mat<f64>>),
     /// Few entries per row, such as splines have: J^T J has few entries too.
-    Sparse(SparseRows),
+    Sparse(Rc<SparseRows>),
     /// Fewer weights than rows: J and J^T J.
-    Primal(Mat<f64>, Mat<f64>),
+    Primal(Rc<Mat<f64>>, Mat<f64>),
 }
 
 /// A change of the weights, and of the rows with it.
@@ -24,33 +25,45 @@ pub(crate) struct Change {
 }
 
 /// A tangent whose matrix is factorised.
-pub(crate) enum Factor<'a> {
-    Columns(&'a Mat<f64>, Qr<f64>, Vec<f64>),
-    Sparse(&'a SparseRows, Normal),
-    Primal(&'a Mat<f64>, Llt<f64>),
+pub(crate) enum Factor {
+    Columns(Rc<Mat<f64>>, Qr<f64>, Vec<f64>),
+    Sparse(Rc<SparseRows>, Normal),
+    Primal(Rc<Mat<f64>>, Llt<f64>),
 }
 
 impl Tangent {
     /// With J^T J beside J.
     pub(crate) fn primal(jacobian: Mat<f64>) -> Tangent {
         let gram = jacobian.transpose() * &jacobian;
-        Tangent::Primal(jacobian, gram)
+        Tangent::Primal(jacobian.into(), gram)
     }
 
     /// Factorises the matrix of so many weights; none if it is singular.
-    pub(crate) fn factorise(&self, lambda: f64, weights: usize) -> Option<Factor<'_>> {
+    pub(crate) fn factorise(&self, lambda: f64, weights: usize) -> Option<Factor> {
         Some(match self {
             Tangent::Columns(jacobian) => {
                 let (stacked, lengths) = stacked(jacobian, lambda);
-                Factor::Columns(jacobian, stacked.qr(), lengths)
+                Factor::Columns(jacobian.clone(), stacked.qr(), lengths)
             }
-            Tangent::Sparse(jacobian) => Factor::Sparse(jacobian, Normal::new(jacobian, lambda, weights)?),
-            Tangent::Primal(jacobian, gram) => Factor::Primal(jacobian, damped(gram, lambda)?),
+            Tangent::Sparse(jacobian) => {
+                Factor::Sparse(jacobian.clone(), Normal::new(jacobian, lambda, weights)?)
+            }
+            Tangent::Primal(jacobian, gram) => Factor::Primal(jacobian.clone(), damped(gram, lambda)?),
         })
     }
 }
 
-impl Factor<'_> {
+impl Factor {
+    /// Whether a tangent has this matrix.
+    pub(crate) fn is_of(&self, tangent: &Tangent) -> bool {
+        match (self, tangent) {
+            (Factor::Columns(own, ..), Tangent::Columns(other)) => own == other,
+            (Factor::Sparse(own, _), Tangent::Sparse(other)) => own == other,
+            (Factor::Primal(own, _), Tangent::Primal(other, _)) => own == other,
+            _ => false,
+        }
+    }
+
     /// The change for each b.
     pub(crate) fn solve(&self, right: &[&[f64]]) -> Vec<Change> {
         let Some(first) = right.first() else { return vec![] };
@@ -58,7 +71,7 @@ impl Factor<'_> {
         let (weights, moved) = match self {
             Factor::Columns(jacobian, qr, lengths) => {
                 let found = least_squares(qr, lengths, &b());
-                let moved = *jacobian * &found;
+                let moved = &**jacobian * &found;
                 (columns(&found), columns(&moved))
             }
             Factor::Sparse(jacobian, normal) => {
@@ -68,7 +81,7 @@ impl Factor<'_> {
             }
             Factor::Primal(jacobian, llt) => {
                 let found = llt.solve(&(jacobian.transpose() * b()));
-                let moved = *jacobian * &found;
+                let moved = &**jacobian * &found;
                 (columns(&found), columns(&moved))
             }
         };
