@@ -1,13 +1,13 @@
 //! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
 
-use crate::cache;
+use crate::compile::{Coming, compile};
 use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tally};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaSlice, CudaStream, DriverError, LaunchConfig,
     PushKernelArg, result, sys,
 };
-use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Threads of a block: eight warps, two for each of a multiprocessor's schedulers.
@@ -17,8 +17,12 @@ pub(crate) struct Driver {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     beside: Beside,
-    /// With the bytes of shared memory of a block.
-    kernels: Vec<(CudaFunction, usize)>,
+    /// None as long as no one has asked for what is being compiled; with the bytes of shared memory of a block.
+    kernels: Vec<(Option<CudaFunction>, usize)>,
+    /// Kernels that are being compiled, with their places.
+    coming: Vec<(Range<usize>, Coming)>,
+    /// Texts with their kernels.
+    known: Vec<(String, Vec<KernelId>)>,
     graphs: Vec<Graph>,
     name: String,
     multiprocessors: usize,
@@ -76,6 +80,8 @@ impl Driver {
             multiprocessors: count as usize,
             architecture: format!("--gpu-architecture=sm_{major}{minor}"),
             kernels: vec![],
+            coming: vec![],
+            known: vec![],
             graphs: vec![],
             tally: Tally::default(),
             context,
@@ -86,8 +92,23 @@ impl Driver {
 }
 
 impl Driver {
+    /// Waits until a kernel is compiled.
+    fn await_kernel(&mut self, kernel: KernelId) -> Result<(), CudaError> {
+        if self.kernels[kernel.0].0.is_some() {
+            return Ok(());
+        }
+        let place = self.coming.iter().position(|(places, _)| places.contains(&kernel.0));
+        let place = place.ok_or_else(|| CudaError::Driver("a kernel did not compile before".into()))?;
+        let (places, coming) = self.coming.swap_remove(place);
+        for (kernel, function) in self.kernels[places].iter_mut().zip(coming.awaited()?) {
+            kernel.0 = Some(function);
+        }
+        Ok(())
+    }
+
     fn launch_on(&self, stream: &Arc<CudaStream>, (kernel, blocks, args): Launch) -> Result<(), DriverError> {
         let (function, shared) = &self.kernels[kernel.0];
+        let function = function.as_ref().expect("awaited before");
         let shape = LaunchConfig {
             grid_dim: (blocks as u32, 1, 1),
             block_dim: (self.threads() as u32, 1, 1),
@@ -101,7 +122,7 @@ impl Driver {
     }
 }
 
-fn lost(error: DriverError) -> CudaError {
+pub(crate) fn lost(error: DriverError) -> CudaError {
     CudaError::Driver(error.to_string())
 }
 
@@ -119,29 +140,15 @@ impl Runtime for Driver {
     }
 
     fn load(&mut self, source: &str, names: &[&str], shared: usize) -> Result<Vec<KernelId>, CudaError> {
-        let options = CompileOptions {
-            options: vec![self.architecture.clone(), "--std=c++17".into()],
-            ..CompileOptions::default()
-        };
-        let known = cache::path(source, &self.architecture);
-        let module = match known.as_deref().and_then(cache::read).map(|ptx| self.context.load_module(ptx)) {
-            Some(Ok(module)) => module,
-            _ => {
-                let ptx = compile_ptx_with_opts(source, options).map_err(|error| kept(source, &error))?;
-                if let Some(path) = &known {
-                    cache::write(path, &ptx.to_src());
-                }
-                self.context.load_module(ptx).map_err(lost)?
-            }
-        };
-        let first = self.kernels.len();
-        for name in names {
-            let kernel = module.load_function(name).map_err(lost)?;
-            let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            kernel.set_attribute(most, shared as i32).map_err(lost)?;
-            self.kernels.push((kernel, shared));
+        if let Some((_, kernels)) = self.known.iter().find(|(text, _)| text == source) {
+            return Ok(kernels.clone());
         }
-        Ok((first..self.kernels.len()).map(KernelId).collect())
+        let places = self.kernels.len()..self.kernels.len() + names.len();
+        self.kernels.extend(names.iter().map(|_| (None, shared)));
+        let kernels: Vec<KernelId> = places.clone().map(KernelId).collect();
+        self.coming.push((places, compile(&self.context, &self.architecture, source, names, shared)));
+        self.known.push((source.to_owned(), kernels.clone()));
+        Ok(kernels)
     }
 
     fn tally(&self) -> &Tally {
@@ -177,11 +184,13 @@ impl Runtime for Driver {
     }
 
     fn launch(&mut self, kernel: KernelId, blocks: usize, args: u64) -> Result<(), CudaError> {
+        self.await_kernel(kernel)?;
         self.launch_on(&self.stream, (kernel, blocks, args)).map_err(lost)
     }
 
     fn launch_beside(&mut self, launches: &[Launch]) -> Result<(), CudaError> {
         let [first, others @ ..] = launches else { return Ok(()) };
+        launches.iter().try_for_each(|&(kernel, ..)| self.await_kernel(kernel))?;
         let Beside { stream, begin, end } = &self.beside;
         let launch = || {
             if others.is_empty() {
@@ -212,18 +221,4 @@ impl Runtime for Driver {
     fn replay(&mut self, record: RecordId) -> Result<(), CudaError> {
         self.graphs[record.0].0.launch().map_err(lost)
     }
-}
-
-/// Keeps a text that does not compile, to be looked at.
-fn kept(source: &str, error: &CompileError) -> CudaError {
-    let path = std::env::temp_dir().join(format!("bilo-kernel-{}.cu", std::process::id()));
-    let kept = match std::fs::write(&path, source) {
-        Ok(()) => path.display().to_string(),
-        Err(error) => format!("no file ({error})"),
-    };
-    let log = match error {
-        CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-        other => other.to_string(),
-    };
-    CudaError::Compile { log, kept }
 }

@@ -22,6 +22,9 @@ use network::NetworkCode;
 /// Device functions that all kernels share.
 const PRELUDE: &str = include_str!("generate/prelude.cu");
 
+/// Products by tensor cores.
+const TENSOR: &str = include_str!("generate/tensor.cu");
+
 /// What the kernels that belong to no program do.
 const COMMON: &str = include_str!("generate/common.cu");
 
@@ -66,16 +69,18 @@ pub(crate) fn pad(width: usize) -> usize {
 /// precision two would have too few registers.
 pub(crate) fn blocks_each(precision: Precision) -> usize {
     match precision {
-        Precision::F32 => 2,
+        Precision::F32 | Precision::Tf32 => 2,
         Precision::F64 => 1,
     }
 }
 
 /// Rows of a tile that a thread makes of a product. More mean more multiplications for every read of shared memory; but
-/// with two blocks, what all of them work on would no longer stay near.
+/// with two blocks, what all of them work on would no longer stay near. Tensor cores multiply so fast that they wait for
+/// the matrix, which more rows share.
 pub(crate) fn rows_each(precision: Precision) -> usize {
     match precision {
         Precision::F32 => 6,
+        Precision::Tf32 => 12,
         Precision::F64 => MOST_ROWS,
     }
 }
@@ -111,12 +116,15 @@ struct Shape {
     /// Directions along which tangents are carried.
     directions: usize,
     unknowns: usize,
+    /// Whether tensor cores make the products that they can.
+    tensor: bool,
 }
 
 /// What all kinds of kernels are made from.
 struct Tile<'a> {
     frame: &'a Frame,
     networks: Vec<NetworkCode<'a>>,
+    precision: Precision,
     points: usize,
     threads: usize,
 }
@@ -125,37 +133,47 @@ impl<'a> Tile<'a> {
     fn new(
         frame: &'a Frame,
         packing: &'a Packing,
+        precision: Precision,
         (points, threads): (usize, usize),
         directions: usize,
         room: &mut Room,
     ) -> Self {
-        let shape = Shape { points, threads, directions, unknowns: frame.unknowns };
+        let tensor = precision == Precision::Tf32;
+        let shape = Shape { points, threads, directions, unknowns: frame.unknowns, tensor };
         let networks = (frame.carriers.iter().enumerate())
             .map(|(number, carrier)| NetworkCode::new(carrier, number, packing, shape, room))
             .collect();
-        Self { frame, networks, points, threads }
+        let mut tile = Self { frame, networks, precision, points, threads };
+        // Tensor cores take eight numbers at a time.
+        let fits = tile.chunk() >= 8;
+        tile.networks.iter_mut().for_each(|network| network.tensor &= fits);
+        tile
+    }
+
+    /// Numbers of either factor of a product that come to shared memory at a time, along the sums.
+    fn chunk(&self) -> usize {
+        let fits = |chunk: &usize| STAGES * self.stage(*chunk) * bytes(self.precision) <= SHARED_BYTES;
+        [32, 16, 8, 4].into_iter().find(fits).unwrap_or(4)
+    }
+
+    /// Numbers that come there with such a chunk.
+    fn stage(&self, chunk: usize) -> usize {
+        self.active().map(|network| network.stage(chunk)).max().unwrap_or(0).max(256)
     }
 
     /// The kernel that does this to every tile, with so many sums over the points.
-    fn kernel(
-        &self,
-        precision: Precision,
-        sums: usize,
-        room: &Room,
-        write: impl FnOnce(&mut Code),
-    ) -> Kernel {
-        let stage = |chunk: usize| self.active().map(|network| network.stage(chunk)).max().unwrap_or(0);
-        let fits = |chunk: &usize| STAGES * stage(*chunk) * real(precision).1 <= SHARED_BYTES;
-        let chunk = [32, 16, 8, 4].into_iter().find(fits).unwrap_or(4);
-        let stage = stage(chunk).max(256);
-        let sizes = sizes(precision, self.threads, chunk, stage);
-        let text = kernel(self.frame, sums, (self.threads, blocks_each(precision)), write);
+    fn kernel(&self, sums: usize, room: &Room, write: impl FnOnce(&mut Code)) -> Kernel {
+        let chunk = self.chunk();
+        let stage = self.stage(chunk);
+        let sizes = sizes(self.precision, self.threads, chunk, stage);
+        let tensor = if self.networks.iter().any(|network| network.tensor) { TENSOR } else { "" };
+        let text = kernel(self.frame, sums, (self.threads, blocks_each(self.precision)), write);
         Kernel {
-            source: format!("{sizes}#define TILE_POINTS {}\n{PRELUDE}\n{text}", self.points),
+            source: format!("{sizes}#define TILE_POINTS {}\n{PRELUDE}\n{tensor}\n{text}", self.points),
             points: self.points,
             work: pad(room.taken + SLACK),
             sums,
-            shared: STAGES * stage * real(precision).1,
+            shared: STAGES * stage * bytes(self.precision),
         }
     }
 
@@ -373,7 +391,7 @@ pub(crate) fn bytes(precision: Precision) -> usize {
 /// The type of numbers and its bytes.
 fn real(precision: Precision) -> (&'static str, usize) {
     match precision {
-        Precision::F32 => ("float", 4),
+        Precision::F32 | Precision::Tf32 => ("float", 4),
         Precision::F64 => ("double", 8),
     }
 }

@@ -6,6 +6,7 @@
 //! takes a tile of points with all its jets through every layer forward and back.
 
 mod cache;
+mod compile;
 mod descent;
 mod device;
 mod driver;

@@ -115,7 +115,8 @@ pub(crate) trait Runtime: Send {
     /// Threads of a block.
     fn threads(&self) -> usize;
 
-    /// Compiles a text and loads the kernels of these names, whose blocks have so many bytes of shared memory.
+    /// Compiles a text and loads the kernels of these names, whose blocks have so many bytes of shared memory; perhaps
+    /// beside other work, until the first launch.
     fn load(&mut self, source: &str, names: &[&str], shared: usize) -> Result<Vec<KernelId>, CudaError>;
 
     /// The memory that was taken.
@@ -154,7 +155,7 @@ pub(crate) struct RecordId(pub(crate) usize);
 pub(crate) fn reals(values: &[f64], precision: Precision) -> Vec<u64> {
     match precision {
         Precision::F64 => doubles(values),
-        Precision::F32 => {
+        Precision::F32 | Precision::Tf32 => {
             let bits: Vec<u32> = values.iter().map(|&value| (value as f32).to_bits()).collect();
             halves(&bits)
         }
@@ -175,7 +176,7 @@ pub(crate) fn halves(values: &[u32]) -> Vec<u64> {
 /// Words of a number of reals.
 pub(crate) fn words_of(reals: usize, precision: Precision) -> usize {
     match precision {
-        Precision::F32 => reals.div_ceil(2),
+        Precision::F32 | Precision::Tf32 => reals.div_ceil(2),
         Precision::F64 => reals,
     }
 }

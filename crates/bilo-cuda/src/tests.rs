@@ -34,7 +34,11 @@ fn spec() -> NetworkSpec {
 
 /// The same draw on the host in place of a GPU and, if there is one, on a GPU.
 fn check(draw: Draw) {
-    for precision in [Precision::F64, Precision::F32] {
+    check_in(&[Precision::F64, Precision::F32], draw);
+}
+
+fn check_in(precisions: &[Precision], draw: Draw) {
+    for &precision in precisions {
         let mut devices: Vec<Box<dyn Device>> = vec![];
         match device(precision) {
             Some(device) => devices.push(Box::new(device)),
@@ -101,6 +105,18 @@ fn first_order_of_one_coordinate() {
         ..spec()
     };
     check(Draw { points: 1, ..draw(network, &[&[], &[0]]) });
+}
+
+/// Matrices of several widths for tensor cores, with tiles that fill them and tiles that do not.
+#[test]
+fn tensor_cores_make_the_products() {
+    let lists: [&[usize]; 4] = [&[], &[0], &[1], &[0, 0]];
+    for (width, points) in [(16, 7), (48, 11), (64, 3)] {
+        let network = NetworkSpec { width, ..spec() };
+        check_in(&[Precision::Tf32], Draw { quasilinear: true, points, ..draw(network, &lists) });
+    }
+    // Rows that are no multiples of sixteen have the products of single precision.
+    check_in(&[Precision::Tf32], draw(spec(), &lists));
 }
 
 #[test]

@@ -101,6 +101,8 @@ impl Disagreement {
 pub fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 2e-4,
+        // Factors are rounded by 5e-4.
+        Precision::Tf32 => 2e-2,
         Precision::F64 => 1e-10,
     }
 }

@@ -25,10 +25,11 @@ use std::sync::Mutex;
 /// not depend on the threads; it bounds how many threads can help.
 const GROUPS: usize = 16;
 
-/// A CPU with the given precision and number of threads (all cores if none is given).
+/// A CPU with the given precision and number of threads (all cores if none is given). It has no tensor cores, so tf32 is
+/// f32 here.
 pub fn cpu(precision: Precision, threads: Option<usize>) -> Box<dyn Device> {
     match precision {
-        Precision::F32 => Box::new(Cpu::<f32>::new(precision, threads)),
+        Precision::F32 | Precision::Tf32 => Box::new(Cpu::<f32>::new(Precision::F32, threads)),
         Precision::F64 => Box::new(Cpu::<f64>::new(precision, threads)),
     }
 }

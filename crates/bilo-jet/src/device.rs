@@ -9,6 +9,8 @@ use crate::program::{DensityProgram, FieldProgram, ResidualProgram};
 pub enum Precision {
     /// Single.
     F32,
+    /// Single, but the factors of matrix products are rounded to eleven bits where that is faster: on tensor cores.
+    Tf32,
     /// Double.
     F64,
 }
@@ -18,6 +20,7 @@ impl Precision {
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
+            Self::Tf32 => "tf32",
             Self::F64 => "f64",
         }
     }

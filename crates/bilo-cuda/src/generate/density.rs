@@ -14,11 +14,11 @@ impl Kernel {
         shape: (usize, usize),
     ) -> Self {
         let mut room = Room::default();
-        let tile = Tile::new(&program.frame, packing, shape, 0, &mut room);
+        let tile = Tile::new(&program.frame, packing, precision, shape, 0, &mut room);
         let explicit = room.take(program.frame.unknowns * tile.points);
         let loss = Loss { program, tile, explicit };
         let sums = 1 + program.frame.unknowns;
-        loss.tile.kernel(precision, sums, &room, |code| loss.write(code))
+        loss.tile.kernel(sums, &room, |code| loss.write(code))
     }
 }
 

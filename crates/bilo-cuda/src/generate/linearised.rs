@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::network::NetworkCode;
 use super::{Packing, Room, Tile, tape};
-use bilo_jet::ResidualProgram;
+use bilo_jet::{Precision, ResidualProgram};
 
 /// Jets forward, and from every residual an adjoint back, in a group of its own.
 pub(super) struct Linearised<'a> {
@@ -17,10 +17,11 @@ impl<'a> Linearised<'a> {
     pub(super) fn new(
         program: &'a ResidualProgram,
         packing: &'a Packing,
+        precision: Precision,
         shape: (usize, usize),
         room: &mut Room,
     ) -> Self {
-        let tile = Tile::new(&program.frame, packing, shape, program.residuals, room);
+        let tile = Tile::new(&program.frame, packing, precision, shape, program.residuals, room);
         let columns = room.take(program.residuals * (1 + program.frame.unknowns) * tile.points);
         Self { program, tile, columns }
     }

@@ -20,6 +20,8 @@ pub(super) struct NetworkCode<'a> {
     packing: &'a Packing,
     points: usize,
     threads: usize,
+    /// Whether tensor cores make the products that they can.
+    pub(super) tensor: bool,
     directions: usize,
     nodes: Vec<NodeRoom>,
     tables: ActivationTables,
@@ -50,7 +52,7 @@ impl<'a> NetworkCode<'a> {
         carrier: &'a Carrier,
         number: usize,
         packing: &'a Packing,
-        Shape { points, threads, directions, unknowns }: Shape,
+        Shape { points, threads, directions, unknowns, tensor }: Shape,
         room: &mut Room,
     ) -> Self {
         let components = carrier.plan.len();
@@ -77,6 +79,7 @@ impl<'a> NetworkCode<'a> {
             packing,
             points,
             threads,
+            tensor,
             directions,
             nodes,
             tables: ActivationTables::new(&carrier.plan),
@@ -93,7 +96,9 @@ impl<'a> NetworkCode<'a> {
     pub(super) fn stage(&self, chunk: usize) -> usize {
         let widest = self.nodes.iter().map(|node| node.stride).max().unwrap_or(0);
         let rows = self.components() * self.points;
-        chunk * (rows + widest).max(2 * widest)
+        // The gaps that tensor cores want after every row.
+        let (along, across) = if self.tensor { (4, 8) } else { (0, 0) };
+        (rows * (chunk + along) + chunk * (widest + across)).max(2 * chunk * (widest + across))
     }
 
     fn components(&self) -> usize {
@@ -277,7 +282,7 @@ impl<'a> NetworkCode<'a> {
                 bias: (group == 0 && turn == 0).then_some((map.bias, self.points)),
                 add: turn > 0,
             };
-            product.write(code, self.threads);
+            product.write(code, self.threads, self.tensor);
         }
     }
 
@@ -317,7 +322,7 @@ impl<'a> NetworkCode<'a> {
                             bias: None,
                             add: written[source.node],
                         };
-                        product.write(code, self.threads);
+                        product.write(code, self.threads, self.tensor);
                     }
                     written[source.node] = true;
                 }

@@ -14,6 +14,9 @@ static inline void __syncthreads() {}
 #define __noinline__
 #define __forceinline__
 #define __shared__ static
+#define METHOD inline
+#else
+#define METHOD __device__ __forceinline__
 #endif
 
 typedef REAL real;
@@ -69,106 +72,127 @@ extern __shared__ __attribute__((aligned(16))) real shared_memory[];
 #endif
 __device__ __forceinline__ real* stage(int chunk) { return shared_memory + chunk % STAGES * STAGE; }
 
-// Brings ROWS rows of QUADS quads, STRIDE numbers apart, to shared memory, one after the other.
-template <int ROWS, int QUADS, int STRIDE> __device__ __forceinline__ void bring(real* to, const real* from) {
+// Brings ROWS rows of QUADS quads, STRIDE numbers apart, to shared memory, where they are APART numbers apart.
+template <int ROWS, int QUADS, int STRIDE, int APART> __device__ __forceinline__ void bring(real* to, const real* from) {
     const int TURNS = (ROWS * QUADS + THREADS - 1) / THREADS;
     if (THREADS % QUADS == 0) {
         // A thread stays in its column: all distances are known.
         const int STEP = THREADS / QUADS;
         const unsigned row = threadIdx.x / QUADS, column = threadIdx.x % QUADS * 4;
-        to += row * 4 * QUADS + column;
+        to += row * APART + column;
         from += row * STRIDE + column;
 #pragma unroll
         for (int turn = 0; turn < TURNS; turn++)
             if ((turn + 1) * STEP <= ROWS || row + turn * STEP < ROWS)
-                copy_quad(to + turn * STEP * 4 * QUADS, from + turn * STEP * STRIDE);
+                copy_quad(to + turn * STEP * APART, from + turn * STEP * STRIDE);
     } else {
 #pragma unroll
         for (int turn = 0; turn < TURNS; turn++) {
             const unsigned i = turn * THREADS + threadIdx.x;
-            if (i < ROWS * QUADS) copy_quad(to + 4 * i, from + i / QUADS * STRIDE + i % QUADS * 4);
+            if (i < ROWS * QUADS) copy_quad(to + i / QUADS * APART + i % QUADS * 4, from + i / QUADS * STRIDE + i % QUADS * 4);
         }
     }
 }
 
-// sum += a chunk of LENGTH numbers of ROWS of the TOTAL rows times as many rows of the other factor.
-template <int ROWS, int TOTAL, int QUADS, int LENGTH>
-__device__ __forceinline__ void multiply(Quad (&sum)[ROWS], const real* chunk, int first, int column) {
-    const int N = 4 * QUADS;
-    const real* right = chunk + TOTAL * LENGTH + column;
-    const real* row[ROWS];
+// The factors of a b, TOTAL rows of INNER numbers and INNER rows of N numbers: columns of a and rows of b come next. In shared
+// memory there is a gap after every row.
+template <int TOTAL, int INNER, int N, int GAP, int OTHER_GAP> struct RowsAndMatrix {
+    const real *a, *b;
+    template <int LENGTH> METHOD void bring_next(real* to) {
+        bring<TOTAL, LENGTH / 4, INNER, LENGTH + GAP>(to, a);
+        bring<LENGTH, N / 4, N, N + OTHER_GAP>(to + TOTAL * (LENGTH + GAP), b);
+        a += LENGTH;
+        b += LENGTH * N;
+    }
+};
+
+// The factors of leftᵀ right, rows of LEFT and of RIGHT numbers: some rows of both come next.
+template <int LEFT, int RIGHT, int GAP> struct RowsAndRows {
+    const real *left, *right;
+    template <int LENGTH> METHOD void bring_next(real* to) {
+        bring<LENGTH, LEFT / 4, LEFT, LEFT + GAP>(to, left);
+        bring<LENGTH, RIGHT / 4, RIGHT, RIGHT + GAP>(to + LENGTH * (LEFT + GAP), right);
+        left += LENGTH * LEFT;
+        right += LENGTH * RIGHT;
+    }
+};
+
+// Adds the product of two factors, LENGTH long, to a sum, chunk by chunk: while one is multiplied, the next ones come in.
+template <int LENGTH, class Factors, class Sum> __device__ __forceinline__ void multiply(Factors factors, Sum& sum) {
+    const int CHUNKS = LENGTH / CHUNK, REST = LENGTH % CHUNK;
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) row[r] = chunk + least(first + r, TOTAL - 1) * LENGTH;
+    for (int chunk = 0; chunk < STAGES - 1; chunk++) {
+        if (chunk < CHUNKS) factors.template bring_next<CHUNK>(stage(chunk));
+        end_of_copies();
+    }
+#pragma unroll 1
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        await_copies<STAGES - 2>();
+        // From here on no one reads the chunk before, whose place another one takes.
+        __syncthreads();
+        if (chunk + STAGES - 1 < CHUNKS) factors.template bring_next<CHUNK>(stage(chunk + STAGES - 1));
+        end_of_copies();
+        sum.template add_chunk<CHUNK>(stage(chunk));
+    }
+    if (REST > 0) {
+        const int SOME = REST > 0 ? REST : 4;
+        __syncthreads();
+        factors.template bring_next<SOME>(stage(0));
+        end_of_copies();
+        await_copies<0>();
+        __syncthreads();
+        sum.template add_chunk<SOME>(stage(0));
+    }
+    // Nor may the next product overtake those who still read.
+    __syncthreads();
+}
+
+// ROWS of the TOTAL rows of a product, from `first` on, at four of its N columns, from `column` on.
+template <int ROWS, int TOTAL, int N> struct ProductSum {
+    Quad sum[ROWS];
+    int first, column;
+    template <int LENGTH> METHOD void add_chunk(const real* chunk) {
+        const real* right = chunk + TOTAL * LENGTH + column;
+        const real* row[ROWS];
 #pragma unroll
-    for (int k = 0; k < LENGTH; k += 4) {
-        Quad b0 = quad(right + k * N), b1 = quad(right + (k + 1) * N), b2 = quad(right + (k + 2) * N),
-             b3 = quad(right + (k + 3) * N);
+        for (int r = 0; r < ROWS; r++) row[r] = chunk + least(first + r, TOTAL - 1) * LENGTH;
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            Quad x = quad(row[r] + k);
-            add(sum[r], x.x, b0);
-            add(sum[r], x.y, b1);
-            add(sum[r], x.z, b2);
-            add(sum[r], x.w, b3);
+        for (int k = 0; k < LENGTH; k += 4) {
+            Quad b0 = quad(right + k * N), b1 = quad(right + (k + 1) * N), b2 = quad(right + (k + 2) * N),
+                 b3 = quad(right + (k + 3) * N);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                Quad x = quad(row[r] + k);
+                add(sum[r], x.x, b0);
+                add(sum[r], x.y, b1);
+                add(sum[r], x.z, b2);
+                add(sum[r], x.w, b3);
+            }
         }
     }
-}
+};
 
 // c (+)= a b for TOTAL rows; bias is added to the first of them. A thread makes ROWS x 4 numbers of the 4 QUADS columns. INNER,
 // the length of a's rows, is a multiple of 4: what fills them up is zero in both factors.
 template <int ROWS, bool ADD, int TOTAL, int QUADS, int INNER>
 __device__ __noinline__ void product(real* c, const real* a, const real* b, const real* bias, int biased) {
-    const int N = 4 * QUADS, UNITS = (TOTAL + ROWS - 1) / ROWS * QUADS, CHUNKS = INNER / CHUNK, REST = INNER % CHUNK;
+    const int N = 4 * QUADS, UNITS = (TOTAL + ROWS - 1) / ROWS * QUADS;
     for (int base = 0; base < UNITS; base += THREADS) {
         const int unit = least(base + threadIdx.x, UNITS - 1), first = unit / QUADS * ROWS, column = unit % QUADS * 4;
-        Quad sum[ROWS];
+        ProductSum<ROWS, TOTAL, N> found;
+        found.first = first;
+        found.column = column;
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) sum[r] = Quad{0, 0, 0, 0};
-        const real *from_a = a, *from_b = b;
-#pragma unroll
-        for (int chunk = 0; chunk < STAGES - 1; chunk++) {
-            if (chunk < CHUNKS) {
-                bring<TOTAL, CHUNK / 4, INNER>(stage(chunk), from_a);
-                bring<CHUNK, QUADS, N>(stage(chunk) + TOTAL * CHUNK, from_b);
-                from_a += CHUNK;
-                from_b += CHUNK * N;
-            }
-            end_of_copies();
-        }
-#pragma unroll 1
-        for (int chunk = 0; chunk < CHUNKS; chunk++) {
-            await_copies<STAGES - 2>();
-            // From here on no one reads the chunk before, whose place another one takes.
-            __syncthreads();
-            if (chunk + STAGES - 1 < CHUNKS) {
-                bring<TOTAL, CHUNK / 4, INNER>(stage(chunk + STAGES - 1), from_a);
-                bring<CHUNK, QUADS, N>(stage(chunk + STAGES - 1) + TOTAL * CHUNK, from_b);
-                from_a += CHUNK;
-                from_b += CHUNK * N;
-            }
-            end_of_copies();
-            multiply<ROWS, TOTAL, QUADS, CHUNK>(sum, stage(chunk), first, column);
-        }
-        if (REST > 0) {
-            const int SOME = REST > 0 ? REST : 4;
-            __syncthreads();
-            bring<TOTAL, SOME / 4, INNER>(stage(0), from_a);
-            bring<SOME, QUADS, N>(stage(0) + TOTAL * SOME, from_b);
-            end_of_copies();
-            await_copies<0>();
-            __syncthreads();
-            multiply<ROWS, TOTAL, QUADS, SOME>(sum, stage(0), first, column);
-        }
-        // Nor may the next product overtake those who still read.
-        __syncthreads();
+        for (int r = 0; r < ROWS; r++) found.sum[r] = Quad{0, 0, 0, 0};
+        multiply<INNER>(RowsAndMatrix<TOTAL, INNER, N, 0, 0>{a, b}, found);
         if (base + threadIdx.x >= UNITS) continue;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             if (first + r >= TOTAL) continue;
             real* to = c + (first + r) * N + column;
-            if (ADD) add(sum[r], 1, quad(to));
-            if (first + r < biased) add(sum[r], 1, quad(bias + column));
-            *(Quad*)to = sum[r];
+            if (ADD) add(found.sum[r], 1, quad(to));
+            if (first + r < biased) add(found.sum[r], 1, quad(bias + column));
+            *(Quad*)to = found.sum[r];
         }
     }
 }
@@ -225,93 +249,67 @@ __device__ __noinline__ void narrow_product(real* c, const real* a, const real* 
     }
 }
 
-// sum += leftᵀ right over LENGTH rows in shared memory.
-template <int SIDE, int LEFT, int RIGHT, int LENGTH>
-__device__ __forceinline__ void multiply_rows(Quad (&sum)[4 * SIDE][SIDE], const real* l, const real* from) {
-    const int DOWN = (LEFT + SIDE - 1) / SIDE, ACROSS = (RIGHT + SIDE - 1) / SIDE;
+// SIDE x SIDE quads of rows and columns of leftᵀ right, rows of LEFT and RIGHT quads, from quads i and j on. They lie apart, so
+// that neighbouring threads read neighbouring quads.
+template <int SIDE, int LEFT, int RIGHT> struct OuterSum {
+    enum { DOWN = (LEFT + SIDE - 1) / SIDE, ACROSS = (RIGHT + SIDE - 1) / SIDE };
+    Quad sum[4 * SIDE][SIDE];
+    int i, j;
+    template <int LENGTH> METHOD void add_chunk(const real* chunk) {
+        const real *left = chunk + 4 * i, *right = chunk + 4 * (LENGTH * LEFT + j);
 #pragma unroll 8
-    for (int row = 0; row < LENGTH; row++) {
-        Quad x[SIDE], y[SIDE];
-#pragma unroll
-        for (int q = 0; q < SIDE; q++) {
-            x[q] = quad(from + 4 * (row * RIGHT + q * ACROSS));
-            y[q] = quad(l + 4 * (row * LEFT + q * DOWN));
-        }
-#pragma unroll
-        for (int r = 0; r < SIDE; r++)
+        for (int row = 0; row < LENGTH; row++) {
+            Quad x[SIDE], y[SIDE];
 #pragma unroll
             for (int q = 0; q < SIDE; q++) {
-                add(sum[4 * r][q], y[r].x, x[q]);
-                add(sum[4 * r + 1][q], y[r].y, x[q]);
-                add(sum[4 * r + 2][q], y[r].z, x[q]);
-                add(sum[4 * r + 3][q], y[r].w, x[q]);
+                x[q] = quad(right + 4 * (row * RIGHT + q * ACROSS));
+                y[q] = quad(left + 4 * (row * LEFT + q * DOWN));
             }
+#pragma unroll
+            for (int r = 0; r < SIDE; r++)
+#pragma unroll
+                for (int q = 0; q < SIDE; q++) {
+                    add(sum[4 * r][q], y[r].x, x[q]);
+                    add(sum[4 * r + 1][q], y[r].y, x[q]);
+                    add(sum[4 * r + 2][q], y[r].z, x[q]);
+                    add(sum[4 * r + 3][q], y[r].w, x[q]);
+                }
+        }
     }
-}
+};
 
-// g = leftᵀ right, or g += leftᵀ right, over rows of LEFT and RIGHT quads; a thread makes SIDE x SIDE quads of rows and columns,
-// which lie apart so that neighbouring threads read neighbouring quads. Rows of g are packed: they have `columns` numbers; WHOLE
-// tells that these are whole quads.
+// g = leftᵀ right, or g += leftᵀ right, over rows of LEFT and RIGHT quads; a thread makes SIDE x SIDE quads. Rows of g are packed:
+// they have `columns` numbers; WHOLE tells that these are whole quads.
 template <int SIDE, int LEFT, int RIGHT, int ROWS, bool WHOLE>
 __device__ __noinline__ void outer(real* g, int width, int columns, const real* left, const real* right, bool add_to) {
-    const int DOWN = (LEFT + SIDE - 1) / SIDE, ACROSS = (RIGHT + SIDE - 1) / SIDE, UNITS = DOWN * ACROSS;
-    const int CHUNKS = ROWS / CHUNK, REST = ROWS % CHUNK, OTHER = 4 * LEFT * CHUNK;
+    typedef OuterSum<SIDE, LEFT, RIGHT> Found;
+    const int UNITS = Found::DOWN * Found::ACROSS;
     for (int base = 0; base < UNITS; base += THREADS) {
-        const int unit = least(base + threadIdx.x, UNITS - 1), i = unit / ACROSS, j = unit % ACROSS;
-        Quad sum[4 * SIDE][SIDE];
+        const int unit = least(base + threadIdx.x, UNITS - 1);
+        Found found;
+        found.i = unit / Found::ACROSS;
+        found.j = unit % Found::ACROSS;
 #pragma unroll
         for (int r = 0; r < 4 * SIDE; r++)
 #pragma unroll
-            for (int q = 0; q < SIDE; q++) sum[r][q] = Quad{0, 0, 0, 0};
-        const real *from_left = left, *from_right = right;
-#pragma unroll
-        for (int chunk = 0; chunk < STAGES - 1; chunk++) {
-            if (chunk < CHUNKS) {
-                bring<CHUNK, LEFT, 4 * LEFT>(stage(chunk), from_left);
-                bring<CHUNK, RIGHT, 4 * RIGHT>(stage(chunk) + OTHER, from_right);
-                from_left += CHUNK * 4 * LEFT;
-                from_right += CHUNK * 4 * RIGHT;
-            }
-            end_of_copies();
-        }
-#pragma unroll 1
-        for (int chunk = 0; chunk < CHUNKS; chunk++) {
-            await_copies<STAGES - 2>();
-            __syncthreads();
-            if (chunk + STAGES - 1 < CHUNKS) {
-                bring<CHUNK, LEFT, 4 * LEFT>(stage(chunk + STAGES - 1), from_left);
-                bring<CHUNK, RIGHT, 4 * RIGHT>(stage(chunk + STAGES - 1) + OTHER, from_right);
-                from_left += CHUNK * 4 * LEFT;
-                from_right += CHUNK * 4 * RIGHT;
-            }
-            end_of_copies();
-            multiply_rows<SIDE, LEFT, RIGHT, CHUNK>(sum, stage(chunk) + 4 * i, stage(chunk) + OTHER + 4 * j);
-        }
-        if (REST > 0) {
-            const int SOME = REST > 0 ? REST : 1;
-            __syncthreads();
-            bring<SOME, LEFT, 4 * LEFT>(stage(0), from_left);
-            bring<SOME, RIGHT, 4 * RIGHT>(stage(0) + OTHER, from_right);
-            end_of_copies();
-            await_copies<0>();
-            __syncthreads();
-            multiply_rows<SIDE, LEFT, RIGHT, SOME>(sum, stage(0) + 4 * i, stage(0) + OTHER + 4 * j);
-        }
-        __syncthreads();
+            for (int q = 0; q < SIDE; q++) found.sum[r][q] = Quad{0, 0, 0, 0};
+        multiply<ROWS>(RowsAndRows<4 * LEFT, 4 * RIGHT, 0>{left, right}, found);
         if (base + threadIdx.x >= UNITS) continue;
 #pragma unroll
         for (int r = 0; r < 4 * SIDE; r++)
 #pragma unroll
             for (int q = 0; q < SIDE; q++) {
-                const int row = (i + r / 4 * DOWN) * 4 + r % 4, column = (j + q * ACROSS) * 4;
+                const int quad_row = found.i + r / 4 * Found::DOWN, row = quad_row * 4 + r % 4;
+                const int column = (found.j + q * Found::ACROSS) * 4;
+                Quad& sum = found.sum[r][q];
                 real* to = g + row * columns + column;
                 // Quads beyond the last belong to no one.
-                if (i + r / 4 * DOWN >= LEFT || row >= width || column >= columns) continue;
+                if (quad_row >= LEFT || row >= width || column >= columns) continue;
                 if (WHOLE) {
-                    if (add_to) add(sum[r][q], 1, quad(to));
-                    *(Quad*)to = sum[r][q];
+                    if (add_to) add(sum, 1, quad(to));
+                    *(Quad*)to = sum;
                 } else {
-                    const real four[4] = {sum[r][q].x, sum[r][q].y, sum[r][q].z, sum[r][q].w};
+                    const real four[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
                     for (int n = 0; n < 4; n++)
                         if (column + n < columns) to[n] = add_to ? to[n] + four[n] : four[n];

@@ -15,9 +15,9 @@ impl Kernel {
         shape: (usize, usize),
     ) -> Self {
         let mut room = Room::default();
-        let lower = Lower(Linearised::new(program, packing, shape, &mut room));
+        let lower = Lower(Linearised::new(program, packing, precision, shape, &mut room));
         let sums = 2 * program.residuals;
-        lower.0.tile.kernel(precision, sums, &room, |code| lower.write(code))
+        lower.0.tile.kernel(sums, &room, |code| lower.write(code))
     }
 }
 

@@ -36,9 +36,9 @@ impl Kernel {
         shape: (usize, usize),
     ) -> (Self, Vec<MapFactors>, usize) {
         let mut room = Room::default();
-        let rows = Linearised::new(program, packing, shape, &mut room);
+        let rows = Linearised::new(program, packing, precision, shape, &mut room);
         let (maps, numbers) = rows.maps();
-        let kernel = rows.tile.kernel(precision, 0, &room, |code| rows.write_rows(code, &maps));
+        let kernel = rows.tile.kernel(0, &room, |code| rows.write_rows(code, &maps));
         (kernel, maps, numbers)
     }
 
@@ -50,8 +50,8 @@ impl Kernel {
         shape: (usize, usize),
     ) -> Self {
         let mut room = Room::default();
-        let tile = Tile::new(&program.frame, packing, shape, 0, &mut room);
-        tile.kernel(precision, 0, &room, |code| {
+        let tile = Tile::new(&program.frame, packing, precision, shape, 0, &mut room);
+        tile.kernel(0, &room, |code| {
             tile.forward(code);
             code.each_point(tile.points, |code| seed(program, &tile, code));
             tile.moved().for_each(|network| network.reverse(code, 0..1, false));

@@ -92,7 +92,7 @@ pub(super) fn read_network(reader: &Reader<'_>, network: &mut NetworkChoice) -> 
 }
 
 fn read_training(reader: &Reader<'_>, training: &mut Training) -> Result<()> {
-    let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
+    let precisions = [("f32", Precision::F32), ("tf32", Precision::Tf32), ("f64", Precision::F64)];
     let optimisers = [
         ("adam", WeightOptimiser::Adam),
         ("soap", WeightOptimiser::Soap),

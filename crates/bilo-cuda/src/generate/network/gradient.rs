@@ -1,5 +1,6 @@
 //! The weight gradient of a tile, once the adjoints are swept back.
 
+use super::product::by_tensor_cores;
 use super::{NetworkCode, NodeRoom};
 use crate::generate::code::Code;
 use bilo_jet::{Operation, Store};
@@ -50,6 +51,12 @@ impl NetworkCode<'_> {
                     from.stride,
                     to.width,
                     c = from.width,
+                ));
+            }
+            if self.tensor && by_tensor_cores([to.stride, from.stride]) {
+                return code.line(format!(
+                    "tensor_outer<{}, {}, {rows}>(gradient + {place}, {}, {}, work + {left}, work + {right}, {later});",
+                    to.stride, from.stride, to.width, from.width,
                 ));
             }
             code.line(format!(

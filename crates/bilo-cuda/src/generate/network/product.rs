@@ -16,7 +16,8 @@ pub(super) struct Product {
 }
 
 impl Product {
-    pub(super) fn write(&self, code: &mut Code, threads: usize) {
+    /// Writes it for so many threads, with tensor cores if they shall and can.
+    pub(super) fn write(&self, code: &mut Code, threads: usize, tensor: bool) {
         let ((result, stride), (left, inner)) = (self.result, self.left);
         let quads = stride / 4;
         let rows = rows_of_a_thread(self.rows, quads, threads);
@@ -35,12 +36,24 @@ impl Product {
             ));
             return code.barrier();
         }
+        if tensor && by_tensor_cores([stride, inner]) {
+            code.line(format!(
+                "tensor_product<{}, {}, {stride}, {inner}>(work + {result}, work + {left}, packed + {}, packed + {bias}, {biased});",
+                self.add, self.rows, self.matrix
+            ));
+            return code.barrier();
+        }
         code.line(format!(
             "product<{rows}, {}, {}, {quads}, {inner}>(work + {result}, work + {left}, packed + {}, packed + {bias}, {biased});",
             self.add, self.rows, self.matrix
         ));
         code.barrier();
     }
+}
+
+/// Whether tensor cores can multiply matrices whose rows are this long.
+pub(super) fn by_tensor_cores(strides: [usize; 2]) -> bool {
+    strides.iter().all(|stride| stride.is_multiple_of(16))
 }
 
 /// The rows that a thread makes of so many, with so many quads of columns: few enough that all threads have work, then
