@@ -74,6 +74,9 @@ impl Driver {
             end: context.new_event(None).map_err(lost)?,
         };
         let (major, minor) = context.compute_capability().map_err(lost)?;
+        if major < 8 {
+            return Err(CudaError::TooOld { ordinal, major, minor });
+        }
         let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(lost)?;
         Ok(Self {
             name: context.name().map_err(lost)?,

@@ -20,6 +20,18 @@ pub enum CudaError {
         /// How many there are.
         found: usize,
     },
+    /// The card lacks what the kernels use: copies to shared memory beside the arithmetic.
+    #[error(
+        "GPU {ordinal} has compute capability {major}.{minor}, and the kernels need 8.0 (cards since 2020); run with `--device cpu`"
+    )]
+    TooOld {
+        /// Its number.
+        ordinal: usize,
+        /// Its compute capability.
+        major: i32,
+        /// The digit after the point.
+        minor: i32,
+    },
     /// No run-time compiler.
     #[error(
         "NVRTC, the run-time compiler of the CUDA toolkit (libnvrtc), was not found; install it or put its folder into LD_LIBRARY_PATH, or run with `--device cpu`"
