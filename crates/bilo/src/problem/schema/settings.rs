@@ -144,7 +144,12 @@ pub(in crate::problem) static TRAIN_SETTINGS: TableSchema =
     TableSchema { name: "train-settings", title: "`[train]` under a recipe", parts: &[OF_TRAINING] };
 
 const OF_TRAINING: &[Key] = &[
-    optional("precision", Word(&["f32", "f64"]), "`\"f32\"`", "arithmetic of the network"),
+    optional(
+        "precision",
+        Word(&["f32", "tf32", "f64"]),
+        "`\"f32\"`",
+        "arithmetic of the network; `\"tf32\"` is `\"f32\"` with [products by tensor cores](gpu.md#what-happens-there) on a GPU",
+    ),
     optional(
         "levels",
         Word(&["simultaneous", "alternating"]),
