@@ -37,6 +37,10 @@ const SHARED_BYTES: usize = 96 << 10;
 /// Chunks of a product's factors that shared memory has room for.
 const STAGES: usize = 2;
 
+/// Numbers between rows in shared memory with which the lanes of a warp of tensor cores' products read from different banks: of
+/// rows that they read along, and of rows that they read across.
+const GAPS: [usize; 2] = [4, 8];
+
 /// Most rows that a thread makes of a product, each of four columns.
 const MOST_ROWS: usize = 8;
 
@@ -166,7 +170,10 @@ impl<'a> Tile<'a> {
         let chunk = self.chunk();
         let stage = self.stage(chunk);
         let sizes = sizes(self.precision, self.threads, chunk, stage);
-        let tensor = if self.networks.iter().any(|network| network.tensor) { TENSOR } else { "" };
+        let tensor = match self.networks.iter().any(|network| network.tensor) {
+            true => format!("#define GAP_ALONG {}\n#define GAP_ACROSS {}\n{TENSOR}", GAPS[0], GAPS[1]),
+            false => String::new(),
+        };
         let text = kernel(self.frame, sums, (self.threads, blocks_each(self.precision)), write);
         Kernel {
             source: format!("{sizes}#define TILE_POINTS {}\n{PRELUDE}\n{tensor}\n{text}", self.points),

@@ -8,7 +8,7 @@ mod product;
 use super::activation::{self, Banks, Part, Planes, SumsByPoint};
 use super::code::Code;
 use super::packing::Packing;
-use super::{Room, Shape, pad};
+use super::{GAPS, Room, Shape, pad};
 use bilo_jet::{ActivationTables, Carrier, Operation};
 use product::Product;
 use std::ops::Range;
@@ -96,8 +96,7 @@ impl<'a> NetworkCode<'a> {
     pub(super) fn stage(&self, chunk: usize) -> usize {
         let widest = self.nodes.iter().map(|node| node.stride).max().unwrap_or(0);
         let rows = self.components() * self.points;
-        // The gaps that tensor cores want after every row.
-        let (along, across) = if self.tensor { (4, 8) } else { (0, 0) };
+        let [along, across] = if self.tensor { GAPS } else { [0, 0] };
         (rows * (chunk + along) + chunk * (widest + across)).max(2 * chunk * (widest + across))
     }
 

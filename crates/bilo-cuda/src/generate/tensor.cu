@@ -1,5 +1,5 @@
 // Products by tensor cores, where all rows are multiples of sixteen long: factors are rounded to tf32, which has ten bits after
-// the first, and sums are in single precision.
+// the first, and sums are in single precision. GAP_ALONG and GAP_ACROSS, the gaps after rows in shared memory, are the host's.
 
 #ifdef BILO_HOST
 __device__ real rounded(real x) {
@@ -29,10 +29,6 @@ __device__ void tensor_outer(real* g, int width, int columns, const real* left, 
 }
 #else
 #define WARPS (THREADS / 32)
-
-// Gaps after rows in shared memory with which the lanes of a warp read from different banks: along rows, and across them.
-#define GAP_ALONG 4
-#define GAP_ACROSS 8
 
 __device__ __forceinline__ unsigned int tf32(float x) {
     unsigned int bits;

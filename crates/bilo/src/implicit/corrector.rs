@@ -203,22 +203,20 @@ impl Corrector {
     /// are in its data alone. Then there is nothing to factorise again.
     fn factorise(&mut self, place: &mut Place<'_>, linear: &Linear) -> Option<Factorised> {
         let same = |(damping, factor): &(f64, Factorised)| *damping == self.damping && factor.is_of(linear);
-        if let Some((_, factor)) = self.kept.take().filter(same) {
-            return self.keep(factor);
+        if let Some((_, factor)) = self.kept.as_ref().filter(|kept| same(kept)) {
+            return Some(factor.clone());
         }
+        // Two factorisations at a time would take twice the memory.
+        self.kept = None;
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
             if let Some(factor) = place.factorise(linear, self.damping) {
-                return self.keep(factor);
+                self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
+                return Some(factor);
             }
             self.damping *= 10.0;
         }
         None
-    }
-
-    fn keep(&mut self, factor: Factorised) -> Option<Factorised> {
-        self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
-        Some(factor)
     }
 
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
