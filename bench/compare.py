@@ -131,9 +131,12 @@ def summary(cores, steps, run):
             "ratio_to_ours": [value / own for value, own in zip(seconds, ours)],
             "peak_bytes": answers[-1]["peak_bytes"],
         }
-    shares = [answer["flops"] / answer["sec_per_step"] / answer["ceiling_gflops"] / 1e9 for answer in steps[OURS][1]]
-    ceilings = [answer["ceiling_gflops"] for answer in steps[OURS][1]]
-    result["products"] = {"gflop": steps[OURS][1][0]["flops"] / 1e9, "ceiling_gflops": ceilings, "share": shares}
+    answers = steps[OURS][1]
+    result["products"] = {"gflop": answers[0]["flops"] / 1e9}
+    for way in ("alone", "library"):
+        ceilings = [answer[f"{way}_gflops"] for answer in answers]
+        shares = [answer["flops"] / answer["sec_per_step"] / ceiling / 1e9 for answer, ceiling in zip(answers, ceilings)]
+        result["products"][way] = {"gflops": ceilings, "share": shares}
     return result
 
 
@@ -185,11 +188,10 @@ def table(result):
     line("peak memory of stepping, MB", lambda name: f"{(steps[name]['peak_bytes'] or 0) / 1e6:.0f}")
     line("peak memory of the run, MB", lambda name: f"{run['peak_bytes'] / 1e6:.0f}" if name == OURS else "")
     products = result["products"]
-    print(
-        f"\nmatrix products of a step: {products['gflop']:.2f} GFLOP, by the whole step's time "
-        f"{100 * middle(products['share']):.0f} % of what the library reaches on them alone "
-        f"({middle(products['ceiling_gflops']):.0f} GFLOP/s, measured in the same rounds)"
-    )
+    print(f"\nmatrix products of a step: {products['gflop']:.2f} GFLOP; the whole step's time is, in the median of rounds,")
+    for way, words in (("library", "the library `gemm`"), ("alone", "the program's own kernels")):
+        speed, share = (middle(products[way][key]) for key in ("gflops", "share"))
+        print(f"  {1 / share:.2f} times what {words} would take for them alone ({speed:.0f} GFLOP/s in the same rounds)")
     print(
         f"* ours: measured, `bilo run problems/fisher-kpp.toml` as it is. In parentheses: not run, but extrapolated,\n"
         f"  the time of a step times the {result['paper_steps']} steps of the paper's recipe."

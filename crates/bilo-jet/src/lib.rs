@@ -46,6 +46,7 @@
 
 mod activation;
 mod aligned;
+mod ceiling;
 pub mod conformance;
 mod cpu;
 mod device;
@@ -65,6 +66,7 @@ mod sweep;
 mod tile;
 
 pub use activation::{Activation, derivative_polynomials};
+pub use ceiling::product_ceiling;
 pub use cpu::cpu;
 pub use device::{
     DensityId, Descent, Device, Jacobian, Level, Linearisation, Moments, Precision, ResidualId, ResidualLoss,

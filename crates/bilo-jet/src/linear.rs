@@ -1,8 +1,14 @@
 //! Dense matrix products on slices: the only door to the `gemm` crate, and beside it our own kernels for
 //! the products of a training step ([`strips`]).
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod strips;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use amx::available as amx_available;
+
+use crate::aligned::Aligned;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use strips::{Narrow, Outer, Product};
@@ -41,6 +47,26 @@ impl<'a, T> Matrix<'a, T> {
             column_stride: self.row_stride,
         }
     }
+
+    /// The same matrix, if it is one of f32.
+    fn singles(self) -> Option<Matrix<'a, f32>>
+    where
+        T: Scalar,
+    {
+        let Self { data, rows, columns, row_stride, column_stride } = self;
+        T::singles(data).map(|data| Matrix { data, rows, columns, row_stride, column_stride })
+    }
+
+    /// All numbers, row by row.
+    fn numbers(self) -> impl Iterator<Item = T>
+    where
+        T: Copy,
+    {
+        let row = move |row: usize| (0..self.columns).map(move |column| (row, column));
+        (0..self.rows)
+            .flat_map(row)
+            .map(move |(row, column)| self.data[row * self.row_stride + column * self.column_stride])
+    }
 }
 
 impl<'a, T> MatrixMut<'a, T> {
@@ -48,6 +74,15 @@ impl<'a, T> MatrixMut<'a, T> {
     pub(crate) fn new(data: &'a mut [T], rows: usize, columns: usize) -> Self {
         assert_eq!(data.len(), rows * columns, "shape of a matrix");
         Self { data, rows, columns }
+    }
+
+    /// The same matrix, if it is one of f32.
+    fn singles(self) -> Option<MatrixMut<'a, f32>>
+    where
+        T: Scalar,
+    {
+        let Self { data, rows, columns } = self;
+        T::singles_mut(data).map(|data| MatrixMut { data, rows, columns })
     }
 }
 
@@ -92,81 +127,94 @@ pub(crate) fn product<T: Scalar>(
     }
 }
 
-/// Who computes a product with so many columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// Whole vectors of 16 or of 8 numbers.
-    Strips,
-    /// So few columns that each number is a product of two vectors by itself.
-    Narrow,
-    Library,
+/// The side of the squares that products of this type are made of where they can be, if they are.
+pub(crate) fn squares<T: Scalar>(simd: Simd) -> Option<usize> {
+    match simd {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Amx => T::singles(&[]).map(|_| amx::SIDE),
+        _ => None,
+    }
 }
 
 /// Most columns of a narrow matrix.
 const NARROW: usize = 4;
 
-fn way<T>(simd: Simd, inner: usize, columns: usize) -> Way {
-    let vector = 64 / size_of::<T>();
-    match simd {
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 if columns.is_multiple_of(vector) => Way::Strips,
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 if columns <= NARROW && inner.is_multiple_of(vector) => Way::Narrow,
-        _ => Way::Library,
-    }
-}
-
 /// A matrix that many others are multiplied with from the left, laid out for that.
-#[derive(Clone, Copy)]
-pub(crate) struct Packed<'a, T> {
-    data: &'a [T],
+#[derive(Clone, Debug)]
+pub(crate) struct Packed<T> {
+    layout: Layout<T>,
     rows: usize,
     columns: usize,
     simd: Simd,
 }
 
-impl<'a, T: Scalar> Packed<'a, T> {
-    /// What [`pack`] has written.
-    pub(crate) fn new(data: &'a [T], rows: usize, columns: usize, simd: Simd) -> Self {
-        assert_eq!(data.len(), rows * columns, "shape of a matrix");
-        Self { data, rows, columns, simd }
+#[derive(Clone, Debug)]
+enum Layout<T> {
+    /// For tile registers.
+    #[cfg(target_arch = "x86_64")]
+    Squares(Vec<amx::Square>),
+    /// For whole vectors of 16 or of 8 numbers.
+    Strips(Aligned<T>),
+    /// Transposed: so few columns that each number is a product of two vectors by itself.
+    Narrow(Aligned<T>),
+    /// Row by row, for the library.
+    Rows(Aligned<T>),
+}
+
+/// Numbers in a vector of 512 bits.
+const fn vector<T>() -> usize {
+    64 / size_of::<T>()
+}
+
+impl<T: Scalar> Packed<T> {
+    pub(crate) fn new(from: Matrix<'_, T>, simd: Simd) -> Self {
+        let (rows, columns) = (from.rows, from.columns);
+        Self { layout: layout(from, simd), rows, columns, simd }
     }
 }
 
-/// Lays a matrix out for [`product_packed`].
-pub(crate) fn pack<T: Scalar>(from: Matrix<'_, T>, to: &mut [T], simd: Simd) {
-    assert_eq!(to.len(), from.rows * from.columns, "shape of a matrix");
-    let from = match way::<T>(simd, from.rows, from.columns) {
-        Way::Strips if size_of::<T>() == 4 => return strips::pack::<T, 16>(from, to),
-        Way::Strips => return strips::pack::<T, 8>(from, to),
-        Way::Narrow => from.transposed(),
-        Way::Library => from,
-    };
-    for (number, row) in to.chunks_exact_mut(from.columns.max(1)).enumerate() {
-        for (column, value) in row.iter_mut().enumerate() {
-            *value = from.data[number * from.row_stride + column * from.column_stride];
+fn layout<T: Scalar>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
+    #[cfg(target_arch = "x86_64")]
+    if let (Simd::Amx, true, Some(from)) = (simd, amx::fits(from.rows, from.columns), from.singles()) {
+        // SAFETY: `Simd::detect` has found AMX and AVX-512.
+        return Layout::Squares(unsafe { amx::pack(from) });
+    }
+    if simd.has_512_bits() && from.columns.is_multiple_of(vector::<T>()) {
+        let mut strips = Aligned::zeros(from.rows * from.columns);
+        if size_of::<T>() == 4 {
+            strips::pack::<T, 16>(from, &mut strips);
+        } else {
+            strips::pack::<T, 8>(from, &mut strips);
         }
+        Layout::Strips(strips)
+    } else if simd.has_512_bits() && from.columns <= NARROW && from.rows.is_multiple_of(vector::<T>()) {
+        Layout::Narrow(from.transposed().numbers().collect())
+    } else {
+        Layout::Rows(from.numbers().collect())
     }
 }
 
 /// result = left · right, or result += left · right, with the left factor row by row.
-pub(crate) fn product_packed<T: Scalar>(
-    result: MatrixMut<'_, T>,
-    left: &[T],
-    right: Packed<'_, T>,
-    add: bool,
-) {
-    let Packed { data, rows: inner, columns, simd } = right;
+pub(crate) fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], right: &Packed<T>, add: bool) {
+    let &Packed { ref layout, rows: inner, columns, simd } = right;
     assert_eq!((result.rows * inner, result.columns), (left.len(), columns), "shapes of a product");
     let wide = size_of::<T>() == 4;
-    match way::<T>(simd, inner, columns) {
-        Way::Strips if wide => simd.run(Product::<T, 16> { result, left, right: data, inner, add }),
-        Way::Strips => simd.run(Product::<T, 8> { result, left, right: data, inner, add }),
-        Way::Narrow if wide => simd.run(Narrow::<T, 16> { result, left, right: data, inner, add }),
-        Way::Narrow => simd.run(Narrow::<T, 8> { result, left, right: data, inner, add }),
-        Way::Library => {
+    match layout {
+        #[cfg(target_arch = "x86_64")]
+        Layout::Squares(right) => {
+            let (result, left) = result.singles().zip(T::singles(left)).expect("squares are of f32 only");
+            // SAFETY: `Simd::detect` has found AMX and AVX-512.
+            unsafe { amx::product(result, left, right, inner, add) };
+        }
+        Layout::Strips(right) if wide => {
+            simd.run(Product::<T, 16> { result, left, right, inner, add });
+        }
+        Layout::Strips(right) => simd.run(Product::<T, 8> { result, left, right, inner, add }),
+        Layout::Narrow(right) if wide => simd.run(Narrow::<T, 16> { result, left, right, inner, add }),
+        Layout::Narrow(right) => simd.run(Narrow::<T, 8> { result, left, right, inner, add }),
+        Layout::Rows(right) => {
             let left = Matrix::new(left, result.rows, inner);
-            product(result, left, Matrix::new(data, inner, columns), add);
+            product(result, left, Matrix::new(right, inner, columns), add);
         }
     }
 }
@@ -185,8 +233,16 @@ pub(crate) fn add_outer<T: Scalar>(
             && right.column_stride == 1,
         "shapes of an outer product"
     );
-    let fits =
-        |few: usize, many: usize| (1..=NARROW).contains(&few) && way::<T>(simd, 0, many) == Way::Strips;
+    #[cfg(target_arch = "x86_64")]
+    if let (Simd::Amx, true, Some(left), Some(right)) =
+        (simd, amx::fits(width, columns), T::singles(left.data), T::singles(right.data))
+    {
+        // SAFETY: `Simd::detect` has found AMX and AVX-512.
+        return unsafe { amx::add_outer(result.singles().expect("as the factors"), left, right) };
+    }
+    let fits = |few: usize, many: usize| {
+        (1..=NARROW).contains(&few) && simd.has_512_bits() && many.is_multiple_of(vector::<T>())
+    };
     let (a, b, width, columns, swapped) = if fits(width, columns) {
         (left.data, right.data, width, columns, false)
     } else if fits(columns, width) {
@@ -226,30 +282,40 @@ mod tests {
     fn check<T: Scalar + std::fmt::Debug>(simd: Simd, rows: usize, inner: usize, columns: usize) {
         let (left, right) = (numbers::<T>(rows * inner, 1), numbers::<T>(inner * columns, 2));
         let (a, b) = (Matrix::new(&left, rows, inner), Matrix::new(&right, inner, columns));
-        let mut packed = vec![T::ZERO; inner * columns];
-        pack(b, &mut packed, simd);
-        for add in [false, true] {
+        let turned: Vec<T> = b.transposed().numbers().collect();
+        let turned = Matrix::new(&turned, columns, inner).transposed();
+        for (packed, add) in [(b, false), (b, true), (turned, false), (turned, true)] {
             let mut result = numbers::<T>(rows * columns, 3);
             let start = if add { result.clone() } else { vec![T::ZERO; rows * columns] };
             let target = MatrixMut::new(&mut result, rows, columns);
-            product_packed(target, &left, Packed::new(&packed, inner, columns, simd), add);
+            product_packed(target, &left, &Packed::new(packed, simd), add);
             assert_eq!(result, naive(&start, a, b), "{rows} x {inner} x {columns}, add: {add}");
         }
         let mut result = numbers::<T>(rows * columns, 4);
         let expected = naive(&result, a, b);
-        let turned = numbers::<T>(rows * inner, 1);
-        let turned: Vec<T> = (0..rows * inner).map(|i| turned[i % rows * inner + i / rows]).collect();
+        let turned: Vec<T> = a.transposed().numbers().collect();
         let target = MatrixMut::new(&mut result, rows, columns);
         add_outer(target, Matrix::new(&turned, inner, rows), b, simd);
         assert_eq!(result, expected, "outer {rows} x {inner} x {columns}");
     }
 
+    /// The instruction sets that this machine has of those with kernels of their own.
+    fn sets() -> Vec<Simd> {
+        let best = Simd::detect();
+        let mut sets = vec![Simd::Baseline, best];
+        #[cfg(target_arch = "x86_64")]
+        if best == Simd::Amx {
+            sets.push(Simd::Avx512);
+        }
+        sets
+    }
+
     /// Sizes around those of blocks, strips and vectors, in both precisions.
     #[test]
     fn products_agree_with_their_definition() {
-        for simd in [Simd::detect(), Simd::Baseline] {
-            for rows in [1, 2, 3, 4, 5, 6, 7, 14, 16, 48] {
-                for inner in [1, 2, 16, 33, 100] {
+        for simd in sets() {
+            for rows in [1, 2, 3, 4, 5, 6, 7, 14, 16, 32, 48, 64] {
+                for inner in [1, 2, 16, 32, 33, 100, 160] {
                     for columns in [1, 2, 4, 5, 8, 16, 24, 32, 48, 64, 80, 128] {
                         check::<f32>(simd, rows, inner, columns);
                         check::<f64>(simd, rows, inner, columns);
@@ -257,5 +323,68 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Numbers of all sizes and both signs, with all bits of their mantissas in use.
+    fn rough(count: usize, seed: usize) -> Vec<f32> {
+        let number = |i: usize| ((i * 7919 + seed * 104_729) as f64).sin() * 2_f64.powi((i % 41) as i32 - 20);
+        (0..count).map(|i| number(i) as f32).collect()
+    }
+
+    /// A result that is a single product has all the bits of f32, up to the last: a term of the factors that is lost or
+    /// goes to a wrong place is 2⁻¹⁸ of it at least.
+    #[test]
+    fn single_products_are_rounded_as_f32_are() {
+        const SIZE: usize = 64;
+        let (numbers, right) = (rough(SIZE, 1), rough(SIZE * SIZE, 2));
+        let mut left = vec![0.0; SIZE * SIZE];
+        let source = |row: usize| (row * 37 + 5) % SIZE;
+        (0..SIZE).for_each(|row| left[row * SIZE + source(row)] = numbers[row]);
+        let turned: Vec<f32> = Matrix::new(&left, SIZE, SIZE).transposed().numbers().collect();
+        let (mut result, mut outer) = (vec![0.0; SIZE * SIZE], vec![0.0; SIZE * SIZE]);
+        let b = Matrix::new(&right, SIZE, SIZE);
+        let packed = Packed::new(b, Simd::detect());
+        product_packed(MatrixMut::new(&mut result, SIZE, SIZE), &left, &packed, false);
+        let target = MatrixMut::new(&mut outer, SIZE, SIZE);
+        add_outer(target, Matrix::new(&turned, SIZE, SIZE), b, Simd::detect());
+        for (place, (&result, &outer)) in result.iter().zip(&outer).enumerate() {
+            let (row, column) = (place / SIZE, place % SIZE);
+            let exact = f64::from(numbers[row]) * f64::from(right[source(row) * SIZE + column]);
+            let off = (f64::from(result) - exact).abs().max((f64::from(outer) - exact).abs());
+            assert!(off <= 2_f64.powi(-23) * exact.abs(), "{row}, {column}: {result}, {outer} for {exact}");
+        }
+    }
+
+    /// Sums have the error of a sum of as many f32 numbers, about √n half units of the largest partial sum, however they
+    /// are computed.
+    #[test]
+    fn sums_of_products_are_as_accurate_everywhere() {
+        const SIZE: usize = 128;
+        let number = |i: usize| (i as f64 * 0.7391).sin() as f32;
+        let left: Vec<f32> = (0..SIZE * SIZE).map(number).collect();
+        let right: Vec<f32> = (0..SIZE * SIZE).map(|i| number(3 * i + 1)).collect();
+        let (a, b) = (Matrix::new(&left, SIZE, SIZE), Matrix::new(&right, SIZE, SIZE));
+        let wide = |numbers: &[f32]| -> Vec<f64> { numbers.iter().map(|&x| f64::from(x)).collect() };
+        let (wide_left, wide_right) = (wide(&left), wide(&right));
+        let exact = naive(
+            &[0.0; SIZE * SIZE],
+            Matrix::new(&wide_left, SIZE, SIZE),
+            Matrix::new(&wide_right, SIZE, SIZE),
+        );
+        let error = |result: &[f32]| {
+            let squares = result.iter().zip(&exact).map(|(&value, exact)| (f64::from(value) - exact).powi(2));
+            (squares.sum::<f64>() / exact.len() as f64).sqrt()
+        };
+        let mut result = vec![0.0; SIZE * SIZE];
+        product(MatrixMut::new(&mut result, SIZE, SIZE), a, b, false);
+        let library = error(&result);
+        product_packed(
+            MatrixMut::new(&mut result, SIZE, SIZE),
+            &left,
+            &Packed::new(b, Simd::detect()),
+            false,
+        );
+        let ours = error(&result);
+        assert!(ours < 1.5 * library, "{ours:e} against the library's {library:e}");
     }
 }

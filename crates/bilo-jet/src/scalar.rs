@@ -24,10 +24,14 @@ pub(crate) trait Scalar:
     fn log_one_plus(self) -> Self;
     /// self · factor + summand, rounded once; one instruction where the hardware has it, else slow.
     fn times_plus(self, factor: Self, summand: Self) -> Self;
+    /// The same numbers, if they are f32.
+    fn singles(numbers: &[Self]) -> Option<&[f32]>;
+    /// The same numbers, if they are f32.
+    fn singles_mut(numbers: &mut [Self]) -> Option<&mut [f32]>;
 }
 
 macro_rules! scalar {
-    ($type:ty, $bits:ty, $lowest:expr, $magic:expr, $mantissa:expr, $bias:expr, $ln2_hi:expr, $ln2_lo:expr, $series:expr) => {
+    ($type:ty, $bits:ty, $lowest:expr, $magic:expr, $mantissa:expr, $bias:expr, $ln2_hi:expr, $ln2_lo:expr, $series:expr, $singles:path) => {
         impl Scalar for $type {
             #[inline(always)]
             fn cast(value: f64) -> Self {
@@ -73,6 +77,14 @@ macro_rules! scalar {
             fn times_plus(self, factor: Self, summand: Self) -> Self {
                 self.mul_add(factor, summand)
             }
+            #[inline(always)]
+            fn singles(numbers: &[Self]) -> Option<&[f32]> {
+                $singles(numbers)
+            }
+            #[inline(always)]
+            fn singles_mut(numbers: &mut [Self]) -> Option<&mut [f32]> {
+                $singles(numbers)
+            }
         }
     };
 }
@@ -91,7 +103,7 @@ const fn exp_series<const N: usize>() -> [f64; N] {
 }
 
 // |r| <= log(2)/2: the first term left out is below half an ulp of p for 7 terms in f32 and 13 in f64.
-scalar!(f32, u32, -87.0, 12582912.0, 23, 127, 0.693_359_4, -2.121_944_4e-4, exp_series::<7>());
+scalar!(f32, u32, -87.0, 12582912.0, 23, 127, 0.693_359_4, -2.121_944_4e-4, exp_series::<7>(), Some);
 scalar!(
     f64,
     u64,
@@ -101,8 +113,14 @@ scalar!(
     1023,
     0.693_147_180_369_123_8,
     1.908_214_929_270_587_7e-10,
-    exp_series::<13>()
+    exp_series::<13>(),
+    none
 );
+
+/// Nothing of anything.
+fn none<A, B>(_: A) -> Option<B> {
+    None
+}
 
 /// (tanh z, its derivative), accurate relative to each for every z.
 #[inline(always)]

@@ -4,6 +4,9 @@
 /// Instruction sets that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Simd {
+    /// 512-bit vectors, and tile registers for products.
+    #[cfg(target_arch = "x86_64")]
+    Amx,
     /// 512-bit vectors.
     #[cfg(target_arch = "x86_64")]
     Avx512,
@@ -24,7 +27,7 @@ impl Simd {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512bw")
             {
-                return Self::Avx512;
+                return if crate::linear::amx_available() { Self::Amx } else { Self::Avx512 };
             }
             if is_x86_feature_detected!("avx2") {
                 return Self::Avx2;
@@ -37,6 +40,8 @@ impl Simd {
     pub(crate) fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
+            Self::Amx => "AVX-512 and AMX",
+            #[cfg(target_arch = "x86_64")]
             Self::Avx512 => "AVX-512",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => "AVX2",
@@ -45,12 +50,21 @@ impl Simd {
         }
     }
 
+    /// Whether vectors have 512 bits.
+    pub(crate) fn has_512_bits(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx | Self::Avx512 => true,
+            _ => false,
+        }
+    }
+
     /// Runs a job compiled for this instruction set.
     pub(crate) fn run<J: Job>(self, job: J) {
         match self {
             // SAFETY: `detect` is the only place that makes these values, after asking the CPU.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { run_avx512(job) },
+            Self::Amx | Self::Avx512 => unsafe { run_avx512(job) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { run_avx2(job) },

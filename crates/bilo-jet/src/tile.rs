@@ -14,6 +14,7 @@ pub(crate) use piece::Piece;
 pub(crate) use pullback::PullbackTask;
 pub(crate) use residual::ResidualTask;
 
+use crate::linear::squares;
 use crate::points::{Column, PointSource};
 use crate::program::{Feed, Frame, LeadingProgram, Moves, Slot};
 use crate::scalar::Scalar;
@@ -109,13 +110,13 @@ impl<T: Scalar> Points<T> {
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
         let fitting =
-            odd_multiple_of_three((TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS));
+            convenient::<T>((TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS), simd);
         // Threads get equal shares of a few tiles only if their number can be halved.
         let tiles = match source.len().div_ceil(fitting) {
             0 | 1 => 1,
             tiles => tiles.next_multiple_of(4),
         };
-        let tile = odd_multiple_of_three(source.len().div_ceil(tiles) + 5).min(fitting);
+        let tile = above::<T>(source.len().div_ceil(tiles), simd).min(fitting);
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
@@ -378,9 +379,22 @@ impl<T: Scalar> Points<T> {
     }
 }
 
-/// The largest odd multiple of 3 up to a number (at least 3). Dense products are fastest in multiples
-/// of 6 rows, which an even number of components makes of it; and being odd keeps the planes of a
+/// Points of a tile up to a number (at least 3) that products are fastest with.
+///
+/// Where they are made of squares, whole ones whatever the number of components. Else they are fastest in multiples
+/// of 6 rows, which an even number of components makes of an odd multiple of 3; and being odd keeps the planes of a
 /// jet, a power of two of bytes per point, from falling onto the same places of the nearest cache.
-fn odd_multiple_of_three(most: usize) -> usize {
-    most.saturating_sub(3) / 6 * 6 + 3
+fn convenient<T: Scalar>(most: usize, simd: Simd) -> usize {
+    match squares::<T>(simd) {
+        Some(side) if most >= side => most / side * side,
+        _ => most.saturating_sub(3) / 6 * 6 + 3,
+    }
+}
+
+/// The least of these from a number on.
+fn above<T: Scalar>(least: usize, simd: Simd) -> usize {
+    match squares::<T>(simd) {
+        Some(side) if least > side / 2 => least.next_multiple_of(side),
+        _ => convenient::<T>(least + 5, simd),
+    }
 }

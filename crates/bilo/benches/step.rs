@@ -1,5 +1,5 @@
 //! One paper-size BiLO step for Fisher-KPP (51x51 points, width 128, two hidden layers, f32), beside
-//! the ceiling of dense products of the same shapes:
+//! its matrix products alone, by the program's own kernels and by the library `gemm`:
 //!
 //! ```text
 //! cargo bench --bench step -- [--threads N] [--grid N] [--steps N]
@@ -14,12 +14,12 @@
 use bilo::level::{Lower, Upper};
 use bilo::operator::LocalOperator;
 use bilo::problem::{Data, Overrides, Problem, Table};
-use bilo_jet::{Device, cpu};
+use bilo_jet::{Device, cpu, product_ceiling};
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
 use std::time::Instant;
 
-/// Rounds of ours and the ceiling.
+/// Rounds of the step and its products.
 const ROUNDS: usize = 3;
 
 fn main() {
@@ -29,36 +29,40 @@ fn main() {
     if options.serve {
         return serve(&mut step, options.threads);
     }
-    let (mut ours, mut ceiling) = (vec![], vec![]);
+    let (mut ours, mut alone, mut library) = (vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
         ours.push(time(options.steps, || step.run(1)));
-        ceiling.push(gemm_ceiling(options.threads));
+        alone.push(our_ceiling(options.threads));
+        library.push(gemm_ceiling(options.threads));
     }
-    let ours = median(ours);
-    let floor = step.flops() / (median(ceiling) * 1e9);
+    let (ours, alone, library) = (median(ours), median(alone), median(library));
     println!("grid {0}x{0}, {1} threads, {2}", options.grid, options.threads, step.device.description());
     println!("step            {:8.2} ms", 1e3 * ours);
-    println!(
-        "floor           {:8.2} ms  ({:.2} GFLOP of products at the ceiling)",
-        1e3 * floor,
-        step.flops() / 1e9
-    );
-    println!("step / floor    {:8.2}", ours / floor);
+    println!("products        {:8.2} GFLOP", step.flops() / 1e9);
+    for (name, ceiling) in [("  alone", alone), ("  by gemm", library)] {
+        let floor = step.flops() / (ceiling * 1e9);
+        println!(
+            "{name:<16}{:8.2} ms at {ceiling:.0} GFLOP/s; the step is {:.2} of it",
+            1e3 * floor,
+            ours / floor
+        );
+    }
     if let Some(bytes) = peak_memory() {
         println!("peak memory     {:8.1} MB", bytes as f64 / 1e6);
     }
 }
 
-/// Steps as many as each line asks for, with the ceiling measured right after them.
+/// Steps as many as each line asks for, with the products alone measured right after them.
 fn serve(step: &mut Step, threads: usize) {
     let device = step.device.description();
     println!(r#"{{"ready": "bilo, {device}", "weights": {}}}"#, step.weights.len());
     for line in std::io::stdin().lines() {
         let steps = line.expect("lines of text").trim().parse().expect("a number of steps");
         let seconds = time(steps, || step.run(1));
-        let ceiling = median((0..5).map(|_| gemm_ceiling(threads)).collect());
+        let alone = median((0..5).map(|_| our_ceiling(threads)).collect());
+        let library = median((0..5).map(|_| gemm_ceiling(threads)).collect());
         println!(
-            r#"{{"sec_per_step": {seconds}, "flops": {}, "ceiling_gflops": {ceiling}, "peak_bytes": {}}}"#,
+            r#"{{"sec_per_step": {seconds}, "flops": {}, "alone_gflops": {alone}, "library_gflops": {library}, "peak_bytes": {}}}"#,
             step.flops(),
             peak_memory().map_or("null".into(), |bytes| bytes.to_string())
         );
@@ -148,7 +152,16 @@ impl Step {
     }
 }
 
-/// GFLOP/s of in-cache products 128x128 times 128x264 on so many threads.
+/// GFLOP/s of the program's own products, by themselves in cache, on so many threads.
+fn our_ceiling(threads: usize) -> f64 {
+    let speeds: Vec<f64> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| product_ceiling(128, 100))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("nothing fails")).collect()
+    });
+    speeds.into_iter().sum()
+}
+
+/// GFLOP/s of the library `gemm` on in-cache products 128x128 times 128x264 on so many threads.
 fn gemm_ceiling(threads: usize) -> f64 {
     const REPEATS: usize = 300;
     const ROWS: usize = 264;

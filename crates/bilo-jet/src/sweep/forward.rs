@@ -1,5 +1,6 @@
 //! Forward through one node.
 
+use super::weights::Layouts;
 use super::{Buffers, JetNetwork, Weights, Workspace};
 use crate::activation::Jets;
 use crate::linear::{MatrixMut, Packed, product_packed};
@@ -31,13 +32,17 @@ impl<T: Scalar> JetNetwork<T> {
                 for group in groups {
                     let result = &mut target.forward[group * group_size..(group + 1) * group_size];
                     let mut sum = Sum { result, width: self.width(node), points, filled: 0 };
-                    for source in sources {
-                        self.add_product(weights, source, before, group, &mut sum);
+                    for (source, matrix) in sources.iter().zip(weights.matrices(node)) {
+                        self.add_product(&matrix.forward, source, before, group, &mut sum);
                     }
                     if group == 0 {
-                        sum.finish().add_bias(weights.bias(*bias, self.width(node)), self.simd);
+                        sum.finish().add_bias(weights.numbers(*bias, self.width(node)), self.simd);
                     } else if let Some(slope) = slopes.get(group - 1) {
-                        self.add_slope(slope, (sources, *bias), before, sum);
+                        self.add_slope(slope.matrices(node), sources, before, &mut sum);
+                        let sum = sum.finish();
+                        if let Store::Trained(_) = bias {
+                            sum.add_bias(slope.numbers(*bias, self.width(node)), self.simd);
+                        }
                     } else {
                         sum.finish();
                     }
@@ -85,7 +90,7 @@ impl<T: Scalar> JetNetwork<T> {
     /// Adds W · source, jets or tangents, over the components that can be nonzero.
     fn add_product(
         &self,
-        weights: &Weights<T>,
+        matrix: &Packed<T>,
         source: &Source,
         before: &[Buffers<T>],
         group: usize,
@@ -96,24 +101,21 @@ impl<T: Scalar> JetNetwork<T> {
         let rows = sum.points * if group == 0 { jets } else { tangents };
         let start = group * self.plan.len() * sum.points * columns;
         let input = &before[source.node].forward[start..start + rows * columns];
-        sum.add(self.forward_matrix(weights, source.matrix, columns, sum.width), input, rows);
+        sum.add(matrix, input, rows);
     }
 
-    /// Adds what the move of the trained weights makes of the jets: S · source + the bias's slope.
+    /// Adds what the move of the trained matrices makes of the jets: S · source.
     fn add_slope(
         &self,
-        slope: &Weights<T>,
-        (sources, bias): (&[Source], Store),
+        slopes: &[Layouts<T>],
+        sources: &[Source],
         before: &[Buffers<T>],
-        mut sum: Sum<'_, T>,
+        sum: &mut Sum<'_, T>,
     ) {
-        for source in sources.iter().filter(|source| matches!(source.matrix, Store::Trained(_))) {
-            self.add_product(slope, source, before, 0, &mut sum);
-        }
-        let width = sum.width;
-        let sum = sum.finish();
-        if let Store::Trained(_) = bias {
-            sum.add_bias(slope.bias(bias, width), self.simd);
+        for (source, slope) in sources.iter().zip(slopes) {
+            if let Store::Trained(_) = source.matrix {
+                self.add_product(&slope.forward, source, before, 0, sum);
+            }
         }
     }
 }
@@ -129,7 +131,7 @@ struct Sum<'a, T> {
 
 impl<T: Scalar> Sum<'_, T> {
     /// Adds input · matrix to the first rows.
-    fn add(&mut self, matrix: Packed<'_, T>, input: &[T], rows: usize) {
+    fn add(&mut self, matrix: &Packed<T>, input: &[T], rows: usize) {
         if rows == 0 {
             return;
         }

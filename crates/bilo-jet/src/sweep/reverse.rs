@@ -2,7 +2,7 @@
 
 use super::{Buffers, JetNetwork, Weights, Workspace, deposit};
 use crate::activation::Jets;
-use crate::linear::{MatrixMut, product_packed};
+use crate::linear::{MatrixMut, Packed, product_packed};
 use crate::network::{Operation, Source};
 use crate::scalar::Scalar;
 
@@ -40,11 +40,14 @@ impl<T: Scalar> JetNetwork<T> {
         match &self.network.nodes()[node].operation {
             Operation::Coordinates | Operation::Parameters | Operation::Tensor(_) => {}
             Operation::Affine { sources, .. } => {
-                for source in sources.iter().filter(|source| !self.fixed[source.node]) {
+                for (source, matrix) in sources.iter().zip(weights.matrices(node)) {
+                    if self.fixed[source.node] {
+                        continue;
+                    }
                     for group in groups.clone() {
                         let adjoint = &target.adjoint[group * group_size..(group + 1) * group_size];
                         self.affine_reverse(
-                            weights,
+                            &matrix.back,
                             source,
                             group,
                             points,
@@ -128,7 +131,7 @@ impl<T: Scalar> JetNetwork<T> {
     #[expect(clippy::too_many_arguments, reason = "one product, spelled out")]
     fn affine_reverse(
         &self,
-        weights: &Weights<T>,
+        matrix: &Packed<T>,
         source: &Source,
         group: usize,
         points: usize,
@@ -141,7 +144,6 @@ impl<T: Scalar> JetNetwork<T> {
         let (jets, tangents) = self.live(source.node);
         let rows = points * if group == 0 { jets } else { tangents };
         let start = group * self.plan.len() * points * columns;
-        let matrix = self.back_matrix(weights, source.matrix, columns, width);
         let result = &mut below.adjoint[start..start + rows * columns];
         product_packed(MatrixMut::new(result, rows, columns), &adjoint[..rows * width], matrix, add);
     }
