@@ -1,5 +1,5 @@
 //! Dense matrix products on slices: the only door to the `gemm` crate, and beside it our own kernels for
-//! the products of a training step ([`strips`]).
+//! the products of a training step ([`strips`] of vectors, tiles of `amx`).
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -49,6 +49,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 
     /// The same matrix, if it is one of f32.
+    #[cfg(target_arch = "x86_64")]
     fn singles(self) -> Option<Matrix<'a, f32>>
     where
         T: Scalar,
@@ -77,6 +78,7 @@ impl<'a, T> MatrixMut<'a, T> {
     }
 
     /// The same matrix, if it is one of f32.
+    #[cfg(target_arch = "x86_64")]
     fn singles(self) -> Option<MatrixMut<'a, f32>>
     where
         T: Scalar,

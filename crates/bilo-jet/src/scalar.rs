@@ -25,8 +25,10 @@ pub(crate) trait Scalar:
     /// self · factor + summand, rounded once; one instruction where the hardware has it, else slow.
     fn times_plus(self, factor: Self, summand: Self) -> Self;
     /// The same numbers, if they are f32.
+    #[cfg(target_arch = "x86_64")]
     fn singles(numbers: &[Self]) -> Option<&[f32]>;
     /// The same numbers, if they are f32.
+    #[cfg(target_arch = "x86_64")]
     fn singles_mut(numbers: &mut [Self]) -> Option<&mut [f32]>;
 }
 
@@ -78,10 +80,12 @@ macro_rules! scalar {
                 self.mul_add(factor, summand)
             }
             #[inline(always)]
+            #[cfg(target_arch = "x86_64")]
             fn singles(numbers: &[Self]) -> Option<&[f32]> {
                 $singles(numbers)
             }
             #[inline(always)]
+            #[cfg(target_arch = "x86_64")]
             fn singles_mut(numbers: &mut [Self]) -> Option<&mut [f32]> {
                 $singles(numbers)
             }
@@ -118,6 +122,7 @@ scalar!(
 );
 
 /// Nothing of anything.
+#[cfg(target_arch = "x86_64")]
 fn none<A, B>(_: A) -> Option<B> {
     None
 }

@@ -138,6 +138,17 @@ impl<T: Scalar> JetNetwork<T> {
         Workspace { points, directions, nodes, leading, leading_adjoints }
     }
 
+    /// Whether any matrix is made of whole squares.
+    pub(crate) fn has_squares(&self, side: usize) -> bool {
+        let whole = |node: usize| self.width(node).is_multiple_of(side);
+        self.network.nodes().iter().enumerate().any(|(number, node)| match &node.operation {
+            Operation::Affine { sources, .. } => {
+                whole(number) && sources.iter().any(|source| whole(source.node))
+            }
+            _ => false,
+        })
+    }
+
     fn width(&self, node: usize) -> usize {
         self.network.nodes()[node].width
     }

@@ -109,14 +109,16 @@ impl<T: Scalar> Points<T> {
             })
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
-        let fitting =
-            convenient::<T>((TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS), simd);
+        let square =
+            squares::<T>(simd).filter(|&side| networks.iter().any(|network| network.has_squares(side)));
+        let most = (TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS);
+        let fitting = convenient(most, square);
         // Threads get equal shares of a few tiles only if their number can be halved.
         let tiles = match source.len().div_ceil(fitting) {
             0 | 1 => 1,
             tiles => tiles.next_multiple_of(4),
         };
-        let tile = above::<T>(source.len().div_ceil(tiles), simd).min(fitting);
+        let tile = above(source.len().div_ceil(tiles), square).min(fitting);
         Self {
             networks,
             parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
@@ -384,17 +386,17 @@ impl<T: Scalar> Points<T> {
 /// Where they are made of squares, whole ones whatever the number of components. Else they are fastest in multiples
 /// of 6 rows, which an even number of components makes of an odd multiple of 3; and being odd keeps the planes of a
 /// jet, a power of two of bytes per point, from falling onto the same places of the nearest cache.
-fn convenient<T: Scalar>(most: usize, simd: Simd) -> usize {
-    match squares::<T>(simd) {
+fn convenient(most: usize, square: Option<usize>) -> usize {
+    match square {
         Some(side) if most >= side => most / side * side,
         _ => most.saturating_sub(3) / 6 * 6 + 3,
     }
 }
 
 /// The least of these from a number on.
-fn above<T: Scalar>(least: usize, simd: Simd) -> usize {
-    match squares::<T>(simd) {
+fn above(least: usize, square: Option<usize>) -> usize {
+    match square {
         Some(side) if least > side / 2 => least.next_multiple_of(side),
-        _ => convenient::<T>(least + 5, simd),
+        _ => convenient(least + 5, square),
     }
 }
