@@ -129,13 +129,13 @@ pub(crate) fn product<T: Scalar>(
     }
 }
 
-/// The side of the squares that products of this type are made of where they can be, if they are.
-pub(crate) fn squares<T: Scalar>(simd: Simd) -> Option<usize> {
-    match simd {
-        #[cfg(target_arch = "x86_64")]
-        Simd::Amx => T::singles(&[]).map(|_| amx::SIDE),
-        _ => None,
-    }
+/// Rows and columns of the squares that tile registers multiply.
+const SIDE: usize = 32;
+
+/// The side of the squares that a product of these sizes is made of, if it is.
+pub(crate) fn squares<T: Scalar>(simd: Simd, inner: usize, columns: usize) -> Option<usize> {
+    let whole = |length: usize| length > 0 && length.is_multiple_of(SIDE);
+    (simd.has_tiles() && size_of::<T>() == 4 && whole(inner) && whole(columns)).then_some(SIDE)
 }
 
 /// Most columns of a narrow matrix.
@@ -177,7 +177,7 @@ impl<T: Scalar> Packed<T> {
 
 fn layout<T: Scalar>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
     #[cfg(target_arch = "x86_64")]
-    if let (Simd::Amx, true, Some(from)) = (simd, amx::fits(from.rows, from.columns), from.singles()) {
+    if let (Some(_), Some(from)) = (squares::<T>(simd, from.rows, from.columns), from.singles()) {
         // SAFETY: `Simd::detect` has found AMX and AVX-512.
         return Layout::Squares(unsafe { amx::pack(from) });
     }
@@ -236,8 +236,8 @@ pub(crate) fn add_outer<T: Scalar>(
         "shapes of an outer product"
     );
     #[cfg(target_arch = "x86_64")]
-    if let (Simd::Amx, true, Some(left), Some(right)) =
-        (simd, amx::fits(width, columns), T::singles(left.data), T::singles(right.data))
+    if let (Some(_), Some(left), Some(right)) =
+        (squares::<T>(simd, width, columns), T::singles(left.data), T::singles(right.data))
     {
         // SAFETY: `Simd::detect` has found AMX and AVX-512.
         return unsafe { amx::add_outer(result.singles().expect("as the factors"), left, right) };
@@ -334,7 +334,7 @@ mod tests {
     }
 
     /// A result that is a single product has all the bits of f32, up to the last: a term of the factors that is lost or
-    /// goes to a wrong place is 2⁻¹⁸ of it at least.
+    /// goes to a wrong place is about 2⁻¹⁷ of it.
     #[test]
     fn single_products_are_rounded_as_f32_are() {
         const SIZE: usize = 64;

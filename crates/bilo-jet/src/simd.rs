@@ -59,6 +59,15 @@ impl Simd {
         }
     }
 
+    /// Whether there are tile registers.
+    pub(crate) fn has_tiles(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx => true,
+            _ => false,
+        }
+    }
+
     /// Runs a job compiled for this instruction set.
     pub(crate) fn run<J: Job>(self, job: J) {
         match self {

@@ -29,6 +29,7 @@ pub(crate) use weights::Weights;
 
 use crate::activation::JetActivation;
 use crate::aligned::Aligned;
+use crate::linear::squares;
 use crate::network::{Network, Operation};
 use crate::plan::Plan;
 use crate::scalar::Scalar;
@@ -138,14 +139,13 @@ impl<T: Scalar> JetNetwork<T> {
         Workspace { points, directions, nodes, leading, leading_adjoints }
     }
 
-    /// Whether any matrix is made of whole squares.
-    pub(crate) fn has_squares(&self, side: usize) -> bool {
-        let whole = |node: usize| self.width(node).is_multiple_of(side);
-        self.network.nodes().iter().enumerate().any(|(number, node)| match &node.operation {
+    /// The side of the squares that products with a matrix of the network are made of, if those with any are.
+    pub(crate) fn square(&self) -> Option<usize> {
+        self.network.nodes().iter().find_map(|node| match &node.operation {
             Operation::Affine { sources, .. } => {
-                whole(number) && sources.iter().any(|source| whole(source.node))
+                sources.iter().find_map(|source| squares::<T>(self.simd, self.width(source.node), node.width))
             }
-            _ => false,
+            _ => None,
         })
     }
 

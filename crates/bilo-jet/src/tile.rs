@@ -14,7 +14,6 @@ pub(crate) use piece::Piece;
 pub(crate) use pullback::PullbackTask;
 pub(crate) use residual::ResidualTask;
 
-use crate::linear::squares;
 use crate::points::{Column, PointSource};
 use crate::program::{Feed, Frame, LeadingProgram, Moves, Slot};
 use crate::scalar::Scalar;
@@ -109,8 +108,7 @@ impl<T: Scalar> Points<T> {
             })
             .collect();
         let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
-        let square =
-            squares::<T>(simd).filter(|&side| networks.iter().any(|network| network.has_squares(side)));
+        let square = networks.iter().find_map(JetNetwork::square);
         let most = (TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS);
         let fitting = convenient(most, square);
         // Threads get equal shares of a few tiles only if their number can be halved.

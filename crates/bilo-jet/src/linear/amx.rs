@@ -12,9 +12,9 @@
 
 mod split;
 
-pub(super) use split::{SIDE, Square};
+pub(super) use split::Square;
 
-use super::{Matrix, MatrixMut};
+use super::{Matrix, MatrixMut, SIDE};
 use split::{Line, PAIRS, QUARTERS, split_left, split_left_transposed, split_right, split_right_transposed};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -52,11 +52,6 @@ fn permitted() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn permitted() -> bool {
     false
-}
-
-/// Whether a product of these sizes is made of whole squares.
-pub(super) fn fits(inner: usize, columns: usize) -> bool {
-    inner > 0 && columns > 0 && inner.is_multiple_of(SIDE) && columns.is_multiple_of(SIDE)
 }
 
 /// Lays a right factor out: strips of 32 columns, squares from top to bottom.
@@ -268,7 +263,7 @@ unsafe fn multiply(
 ) {
     /// What happens to the registers stays there until the next instruction for tiles: the compiler does not use them.
     macro_rules! tiles {
-        ($($text:literal),+; $($operand:tt)*) => {
+        ($($text:expr),+; $($operand:tt)*) => {
             // SAFETY: by the contract, and squares are read from their beginning to their end.
             unsafe {
                 asm!(
@@ -281,15 +276,12 @@ unsafe fn multiply(
             }
         };
     }
-    macro_rules! load_left {
-        ($term:expr) => {
-            tiles!("tileloadd tmm4, [{0} + {1}]", "tileloadd tmm5, [{0} + {1} + 1024]";
-                in(reg) &$term, in(reg) size_of::<Line>(),)
-        };
-    }
-    macro_rules! load_right {
-        ($term:expr) => {
-            tiles!("tileloadd tmm6, [{0} + {1}]", "tileloadd tmm7, [{0} + {1} + 1024]";
+    /// The two tiles of a term: of the left factor into the registers 4 and 5, of the right one into 6 and 7.
+    macro_rules! load {
+        ($first:literal, $second:literal, $term:expr) => {
+            tiles!(
+                concat!("tileloadd tmm", $first, ", [{0} + {1}]"),
+                concat!("tileloadd tmm", $second, ", [{0} + {1} + 1024]");
                 in(reg) &$term, in(reg) size_of::<Line>(),)
         };
     }
@@ -312,18 +304,18 @@ unsafe fn multiply(
     }
     // The small ones first, and one factor new each time.
     for (Square(left), Square(right)) in left.iter().zip(right) {
-        load_left!(left[2]);
-        load_right!(right[0]);
+        load!(4, 5, left[2]);
+        load!(6, 7, right[0]);
         multiply_and_pause!();
-        load_left!(left[1]);
+        load!(4, 5, left[1]);
         multiply_and_pause!();
-        load_right!(right[1]);
+        load!(6, 7, right[1]);
         multiply_and_pause!();
-        load_left!(left[0]);
+        load!(4, 5, left[0]);
         multiply_and_pause!();
-        load_right!(right[2]);
+        load!(6, 7, right[2]);
         multiply_and_pause!();
-        load_right!(right[0]);
+        load!(6, 7, right[0]);
         multiply_and_pause!();
     }
     tiles!("tilestored [{0} + {2}], tmm0", "tilestored [{0} + {2} + 64], tmm1",

@@ -1,9 +1,7 @@
 //! Numbers as sums of bf16 numbers, where tile registers want them.
 
+use crate::linear::SIDE;
 use std::arch::x86_64::*;
-
-/// Rows and columns of a square.
-pub(in crate::linear) const SIDE: usize = 32;
 
 /// Pairs of numbers in a row of a tile, and rows of a tile.
 pub(super) const PAIRS: usize = 16;
