@@ -214,7 +214,7 @@ fn kept_name(owner: &str, file: &str) -> String {
 
 /// Visits every data file: the given field, the equation, the observation or the place in an unknown (as `k.truth`) that owns
 /// it, the file's name, and where it is written.
-fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut Value)) {
+fn each_file(document: &mut DocumentMut, mut evaluation: impl FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
         let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
             continue;
@@ -227,7 +227,7 @@ fn each_file(document: &mut DocumentMut, mut visit: impl FnMut(&str, &str, &mut 
                     ("unknown", [.., last]) => format!("{}.{last}", owner.get()),
                     _ => owner.get().to_owned(),
                 };
-                visit(&owner, &name, value);
+                evaluation(&owner, &name, value);
             }
         }
     }

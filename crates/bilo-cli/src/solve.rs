@@ -1,10 +1,9 @@
 //! `bilo solve`: the PDE alone, at stated values of the unknowns.
 
 use crate::args::SolveTask;
-use crate::assignments;
 use crate::failure::Failure;
 use crate::folder::{self, FIELDS, TABLE};
-use crate::output;
+use crate::{assignments, output};
 use bilo::forward;
 use bilo::problem::{Problem, Transform, Unknown};
 use bilo::verify::report_nodes;

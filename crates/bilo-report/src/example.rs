@@ -1,7 +1,8 @@
 //! An outcome for tests.
 
 use bilo::audit::Audit;
-use bilo::audit::near::{Near, NearState};
+use bilo::audit::near::Near;
+use bilo::audit::near::NearState;
 use bilo::outcome::{
     Field, Fields, Fit, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
 };

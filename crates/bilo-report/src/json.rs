@@ -1,7 +1,8 @@
 //! `outcome.json`: for programs. Keys are added by later versions, never renamed.
 
 use bilo::audit::Audit;
-use bilo::audit::near::{Near, NearState};
+use bilo::audit::near::Near;
+use bilo::audit::near::NearState;
 use bilo::outcome::{
     FunctionOutcome, LearnedOutcome, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
 };

@@ -4,7 +4,7 @@
 //! The way of the data, one module each:
 //!
 //! 1. [`problem`]: a problem file or the builder becomes a [`Problem`], checked to the last name.
-//! 2. [`twin`]: the same problem for the classical solver; it makes synthetic data ([`data`]) and u_0.
+//! 2. [`reference solver`]: the same problem for the classical solver; it makes synthetic data ([`data`]) and u_0.
 //! 3. [`operator`]: the same problem in terms of networks, a local solution operator u(x, theta).
 //! 4. [`level`]: the two levels and what each may touch.
 //! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
@@ -33,50 +33,17 @@
 //! # Ok::<(), bilo::Error>(())
 //! ```
 
-pub mod audit;
-mod band;
 mod cache;
-pub mod checkpoint;
-mod closing;
-pub mod data;
-pub mod descent;
-pub mod diagnostic;
-pub mod examine;
-mod finite;
-pub mod forward;
-pub mod function;
-mod given;
-pub mod hardware;
-pub mod identify;
-mod implicit;
-pub mod level;
-pub mod likelihood;
-mod loss_map;
 pub mod method;
-pub mod misfit;
-pub mod nifti;
-pub mod npy;
-pub mod observer;
-pub mod operator;
-pub mod optimum;
-pub mod outcome;
-pub mod picture;
-pub mod problem;
-mod process;
-mod seeds;
-mod settle;
-mod spectrum;
-pub mod spline;
-pub mod theta;
-pub mod train;
-mod truth;
-pub mod twin;
-pub mod uncertainty;
-pub mod verify;
 
-pub use diagnostic::{Error, Result};
-pub use examine::{Examination, examine};
-pub use hardware::Hardware;
-pub use loss_map::loss_map;
+pub use bilo_assess::examine::{self, Examination, examine};
+pub use bilo_assess::{audit, function_uncertainty, identify, outcome, picture, uncertainty, verify};
+pub use bilo_fit::{checkpoint, data_loss, gauss_newton, observer, sensitivities};
+pub use bilo_operator::hardware::Hardware;
+pub use bilo_operator::{level, observed, operator, state, train};
+pub use bilo_problem as problem;
+pub use bilo_problem::diagnostic::{self, Error, Result};
+pub use bilo_problem::{Problem, function, nifti, npy, sites, spline, theta};
+pub use bilo_reference::loss_map::loss_map;
+pub use bilo_reference::{data, descent, forward, misfit, solver as reference};
 pub use method::{Job, Method, run};
-pub use problem::Problem;

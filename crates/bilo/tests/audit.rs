@@ -115,7 +115,7 @@ fn an_estimate_outside_its_error_bar_around_the_data_optimal_value_is_named() {
     }
 }
 
-/// A second derivative in time: no twin. The network's error bar is left, and the reason is told once.
+/// A second derivative in time: no reference solver. The network's error bar is left, and the reason is told once.
 #[test]
 fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
     let table =

@@ -63,11 +63,11 @@ fn exact_solutions_of_shipped_problems_satisfy_them_to_rounding() {
             let percent = share.map_or(0.0, |(percent, _)| percent.parse().expect("a number"));
             assert!(line.contains(": satisfied") && percent < 1e-12, "{line}");
         }
-        // The twin on 200 cells: the wave is late by (2 pi h)^2/6 of its way of pi, 5e-4; the others less.
-        let twin = self::lines(&found, "Identifiability").last().expect("a line");
-        let (_, rest) = twin.split_once("differs from the stated truth by ").expect("a comparison");
+        // The reference solver on 200 cells: the wave is late by (2 pi h)^2/6 of its way of pi, 5e-4; the others less.
+        let reference = self::lines(&found, "Identifiability").last().expect("a line");
+        let (_, rest) = reference.split_once("differs from the stated truth by ").expect("a comparison");
         let relative: f64 = rest.split_once(" of it").expect("a share").0.parse().expect("a number");
-        assert!(relative < 5e-4, "{twin}");
+        assert!(relative < 5e-4, "{reference}");
     }
 }
 
@@ -397,13 +397,13 @@ fn the_bound_uses_the_sigma_of_each_value() {
         ((PI * f64::from(i) / 20.0).sin() / 2.0 / sigma).powi(2)
     };
     let bound = 1.0 / (1..20).map(information).sum::<f64>().sqrt();
-    let found = identifiability(&problem).expect("a twin").expect("a solution");
+    let found = identifiability(&problem).expect("a reference solver").expect("a solution");
     assert!((found.relative_deviation[0] / bound - 1.0).abs() < 1e-4, "{found:?} {bound}");
     let said = examine(&problem).expect("good data");
     let expected =
         format!("D: standard deviation {:.2} % at best with the sigma of each value", 100.0 * bound);
     assert_has(&lines(&said, "Identifiability").join("\n"), &[&expected]);
-    let unknown = identifiability(&measured(0.0, None)).expect("a twin").expect("a solution");
+    let unknown = identifiability(&measured(0.0, None)).expect("a reference solver").expect("a solution");
     assert!(unknown.noise.is_none() && unknown.relative_deviation[0].is_nan(), "{unknown:?}");
 }
 
@@ -412,7 +412,7 @@ fn the_bound_uses_the_noise_of_synthetic_data() {
     let problem = read(&with(POISSON, "grid = { x = 51 }", "grid = { x = 51 }, noise = 0.1"));
     // The sum of sin^2 over a grid of 50 cells is 25.
     let bound = 0.1 / (25.0_f64 / 4.0).sqrt();
-    let found = identifiability(&problem).expect("a twin").expect("a solution");
+    let found = identifiability(&problem).expect("a reference solver").expect("a solution");
     assert!((found.relative_deviation[0] / bound - 1.0).abs() < 1e-4, "{found:?} {bound}");
     assert_eq!(found.noise.as_deref(), Some("noise 0.1"));
 }
@@ -421,8 +421,9 @@ fn the_bound_uses_the_noise_of_synthetic_data() {
 /// the same up to rounding, and for u = sin(pi x)/D the root of the sum of u^2, 25/4, up to 2e-5.
 #[test]
 fn singular_values_do_not_depend_on_what_moves_the_unknowns() {
-    let values =
-        |text: &str| identifiability(&read(text)).expect("a twin").expect("a solution").singular_values;
+    let values = |text: &str| {
+        identifiability(&read(text)).expect("a reference solver").expect("a solution").singular_values
+    };
     for (text, unknown) in [(POISSON, "[unknown.D]"), (WAVE, "[unknown.c]"), (FISHER, "[unknown.rho]")] {
         let plain = values(text);
         for moved in ["transform = \"log\"", "scale = 7.0"] {

@@ -1,12 +1,11 @@
-//! States that an equation defines: the classical twin of a first-order system against that of the same
+//! States that an equation defines: the reference solver of a first-order system against that of the same
 //! equation for one state. Both have the same differences, so that they agree up to rounding.
 
 use bilo::diagnostic::Origin;
-use bilo::examine;
-use bilo::forward;
 use bilo::problem::{Formula, Overrides, Problem};
+use bilo::reference::{ReferenceSolution, ReferenceSolver};
 use bilo::theta::Theta;
-use bilo::twin::{Twin, TwinSolution};
+use bilo::{examine, forward};
 use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
 
@@ -83,16 +82,16 @@ fn formula(text: &str) -> Formula {
     Formula::parse(text, Origin::text("value", text)).expect("a formula")
 }
 
-fn observe(solution: &TwinSolution<'_>, text: &str) -> Vec<f64> {
+fn observe(solution: &ReferenceSolution<'_>, text: &str) -> Vec<f64> {
     solution.observe(&formula(text), &scattered()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn twin(problem: &Problem) -> Twin {
-    Twin::new(problem).unwrap_or_else(|error| panic!("{error}"))
+fn reference(problem: &Problem) -> ReferenceSolver {
+    ReferenceSolver::new(problem).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn at_truth<'a>(twin: &'a Twin, problem: &Problem) -> TwinSolution<'a> {
-    twin.solve_truth(problem).unwrap().expect("a truth").unwrap()
+fn at_truth<'a>(reference: &'a ReferenceSolver, problem: &Problem) -> ReferenceSolution<'a> {
+    reference.solve_truth(problem).unwrap().expect("a truth").unwrap()
 }
 
 #[track_caller]
@@ -106,11 +105,11 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
 #[test]
 fn a_flow_in_mixed_form_has_the_solution_of_the_equation_in_divergence_form() {
     let (scalar, mixed) = (darcy(SCALAR), darcy(MIXED));
-    let (by_scalar, by_mixed) = (twin(&scalar), twin(&mixed));
+    let (by_scalar, by_mixed) = (reference(&scalar), reference(&mixed));
     let guess = Theta::guess(&scalar).unwrap();
     let at_guess = [by_scalar.solve(&guess).unwrap(), by_mixed.solve(&guess).unwrap()];
     let at_truth =
-        [(&by_scalar, &scalar), (&by_mixed, &mixed)].map(|(twin, problem)| at_truth(twin, problem));
+        [(&by_scalar, &scalar), (&by_mixed, &mixed)].map(|(reference, problem)| at_truth(reference, problem));
     for [one, system] in [at_guess, at_truth] {
         for (state, text) in ["u", "-k*A*u_x", "-k*A*u_y"].into_iter().enumerate() {
             let expected = observe(&one, text);
@@ -124,7 +123,7 @@ fn a_flow_in_mixed_form_has_the_solution_of_the_equation_in_divergence_form() {
 /// What is observed holds the fluxes, by which the unknowns count directly too.
 #[test]
 fn derivatives_by_unknowns_are_those_of_the_equation_in_divergence_form() {
-    let (scalar, mixed) = (twin(&darcy(SCALAR)), twin(&darcy(MIXED)));
+    let (scalar, mixed) = (reference(&darcy(SCALAR)), reference(&darcy(MIXED)));
     let guess = Theta::guess(&darcy(SCALAR)).unwrap();
     let (one, system) = (scalar.solve(&guess).unwrap(), mixed.solve(&guess).unwrap());
     let (of_one, of_system) = (formula("u - k*A*u_x - 3*k*A*u_y"), formula("u + p + 3*q"));
@@ -158,7 +157,7 @@ fn all_states_come_with_a_solution_on_a_grid() {
 fn the_check_says_what_is_put_into_the_other_equations() {
     let mixed = MIXED.replace("2*q/(k*A) + 2*u_y", "q + k*A*u_y");
     let found = examine(&darcy(&mixed)).unwrap_or_else(|error| panic!("{error}"));
-    let (_, lines) = found.sections.iter().find(|(name, _)| name == "Classical twin").expect("a section");
+    let (_, lines) = found.sections.iter().find(|(name, _)| name == "Reference solver").expect("a section");
     let put = "p = -k*A*u_x and q = -k*A*u_y are put into the other equations";
     assert_eq!(lines[..], ["finite differences, 24 x 20 cells", put]);
 }
@@ -217,7 +216,7 @@ points = { grid = { t = 5 }, at = { x = 0.0 } }
 
 #[test]
 fn a_chain_of_definitions_in_time_and_a_condition_on_a_flux() {
-    let (scalar, chain) = (twin(&heat(HEAT)), twin(&heat(HEAT_IN_A_CHAIN)));
+    let (scalar, chain) = (reference(&heat(HEAT)), reference(&heat(HEAT_IN_A_CHAIN)));
     let (one, system) = (scalar.solve(&[0.3]).unwrap(), chain.solve(&[0.3]).unwrap());
     for (state, text) in ["u", "-D*u_x", "u_x"].into_iter().enumerate() {
         assert_close(&system.state(state, &scattered()), &observe(&one, text), 1e-12);
@@ -266,7 +265,7 @@ points = { random = 10 }
 residual = "f - k*u^2/2"
 points = { random = 10 }
 "#;
-    let (plain, with_flux) = (twin(&burgers(plain)), twin(&burgers(with_flux)));
+    let (plain, with_flux) = (reference(&burgers(plain)), reference(&burgers(with_flux)));
     assert_eq!([plain.scheme(), with_flux.scheme()], ["godunov"; 2]);
     let (one, system) = (plain.solve(&[0.7]).unwrap(), with_flux.solve(&[0.7]).unwrap());
     assert_close(&system.state(0, &scattered()), &observe(&one, "u"), 1e-12);
@@ -286,9 +285,9 @@ points = { random = 10 }
 residual = "s - u_x"
 points = { random = 10 }
 "#;
-    let twin = twin(&burgers(with_slope));
-    assert_eq!(twin.scheme(), "central");
-    let solution = twin.solve(&[0.1]).unwrap();
+    let reference = reference(&burgers(with_slope));
+    assert_eq!(reference.scheme(), "central");
+    let solution = reference.solve(&[0.1]).unwrap();
     assert_close(&solution.state(1, &scattered()), &observe(&solution, "u_x"), 0.0);
 }
 
@@ -315,7 +314,7 @@ data = {{ synthetic = {{ random = 1 }} }}
     ))
 }
 
-/// p = s and u = 9/64 - s^2/2 - s^4/4 with s = x - 1/2: the twin keeps both states.
+/// p = s and u = 9/64 - s^2/2 - s^4/4 with s = x - 1/2: the reference solver keeps both states.
 #[test]
 fn a_state_in_which_an_equation_is_not_linear_is_solved_for() {
     let problem = interval(
@@ -327,8 +326,8 @@ residual = "p + p^3 + u_x"
 points = { random = 10 }
 "#,
     );
-    let twin = twin(&problem);
-    let solution = twin.solve(&[1.0]).unwrap();
+    let reference = reference(&problem);
+    let solution = reference.solve(&[1.0]).unwrap();
     let x = &scattered()[..1];
     let p: Vec<f64> = x[0].iter().map(|x| x - 0.5).collect();
     let u: Vec<f64> = p.iter().map(|s| 9.0 / 64.0 - s * s / 2.0 - s.powi(4) / 4.0).collect();
@@ -354,6 +353,6 @@ residual = "q - p"
 points = { random = 10 }
 "#,
     );
-    let error = twin(&problem).solve(&[1.0]).err().expect("no solution").to_string();
+    let error = reference(&problem).solve(&[1.0]).err().expect("no solution").to_string();
     assert!(error.contains("do not fix the solution"), "{error}");
 }

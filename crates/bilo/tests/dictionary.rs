@@ -108,7 +108,7 @@ fn darcy_is_solved_by_splines() {
     assert!(accuracy > 0.96, "{accuracy}");
     let states: Vec<_> = outcome.states.iter().map(|state| state.relative_l2_vs_classical).collect();
     assert!(states[0].is_some_and(|u| u < 0.03), "{states:?}");
-    // The twin has no p and q of its own to compare with.
+    // The reference solver has no p and q of its own to compare with.
     assert_eq!(states[1..], [None, None]);
     assert!(outcome.audit[0].relative_error < 0.05, "{:?}", outcome.audit);
     assert_eq!(outcome.warnings, Vec::<String>::new());
@@ -155,7 +155,7 @@ fn the_result_does_not_depend_on_the_threads() {
 }
 
 /// eps^2 u'' = u with a layer of width eps = 1e-2 at x = 0. Twelve polynomials do not know it; with the layer itself
-/// among the features the solution is exact, and what is left is the twin's error, (h/eps)^2/12 = 1.3e-3.
+/// among the features the solution is exact, and what is left is the reference solver's error, (h/eps)^2/12 = 1.3e-3.
 #[test]
 fn an_enrichment_carries_a_layer() {
     let layer = r#"

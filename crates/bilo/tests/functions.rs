@@ -5,16 +5,17 @@ mod common;
 mod pretraining;
 
 use bilo::data::observed_tables;
-use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::data_loss::DataLoss;
+use bilo::misfit::ReferenceLoss;
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::{
     Coordinate, DataSpec, FunctionSpec, Overrides, PointsSpec, Problem, RegulariserKind, Unknown,
 };
+use bilo::reference::ReferenceSolver;
+use bilo::state::OperatorState;
 use bilo::theta::Theta;
-use bilo::train::Point;
-use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, FieldProgram, PointSource};
 use common::assert_gradient;
@@ -55,19 +56,19 @@ fn variable_poisson_has_the_errors_of_the_exact_minimiser() {
 
 /// The linear elements of the paper's adjoint baseline: A(D) u = h² f with A tridiagonal in
 /// (D_i + D_{i+1})/2, and with A z = C^T (C u - data) the gradient -2/m z·(dA/dD_i) u. (The paper prints
-/// A(D) u = h f and the gradient with the opposite sign.) On 100 cells with D on the same nodes the twin
+/// A(D) u = h f and the gradient with the opposite sign.) On 100 cells with D on the same nodes the reference solver
 /// is this scheme, so both gradients are the same up to rounding.
 #[test]
 fn the_gradient_is_that_of_linear_elements() {
     let n = 100;
     let problem = shipped(POISSON, &[format!("classical.cells={n}"), "unknown.D.regularise.weight=0".into()]);
     let tables = observed_tables(&problem, 0).unwrap();
-    let twin = Twin::new(&problem).unwrap();
-    let loss = TwinLoss { data: DataLoss::new(&problem, &tables), twin: &twin };
+    let reference = ReferenceSolver::new(&problem).unwrap();
+    let loss = ReferenceLoss { data: DataLoss::new(&problem, &tables), reference: &reference };
     let x: Vec<f64> = (0..=n).map(|i| i as f64 / n as f64).collect();
     let d: Vec<f64> = x.iter().map(|x| 1.0 + 0.3 * (3.0 * x).sin() * x * (1.0 - x)).collect();
-    let visit = loss.visit(Theta { eta: vec![], functions: vec![d.clone()] }).unwrap();
-    let found = &loss.gradient(&visit).unwrap().functions[0];
+    let evaluation = loss.evaluate(Theta { eta: vec![], functions: vec![d.clone()] }).unwrap();
+    let found = &loss.gradient(&evaluation).unwrap().functions[0];
 
     let h = 1.0 / n as f64;
     let f: Vec<f64> = x.iter().map(|x| h * h * PI.powi(2) * (PI * x).sin()).collect();
@@ -188,7 +189,7 @@ fn an_initial_value_is_inferred_from_data_with_a_shock() {
 fn shift_response(
     operator: &mut LocalOperator,
     device: &mut dyn Device,
-    point: &Point,
+    point: &OperatorState,
     columns: Vec<Vec<f64>>,
 ) -> Vec<Vec<f64>> {
     let (u, shift) = (operator.states[0], operator.functions.shifts()[0]);
@@ -223,14 +224,14 @@ fn after_pretraining_the_operator_responds_to_a_shift_of_the_permeability() {
     set.extend(["operator.kind=network", "train.rgrad-weight=0.1"].map(String::from));
     let problem = shipped(include_str!("../../../problems/darcy.toml"), &set);
     let (mut operator, mut device, point) = pretrained(&problem);
-    let twin = Twin::new(&problem).unwrap();
+    let reference = ReferenceSolver::new(&problem).unwrap();
     let guess = Theta::guess(&problem).unwrap();
     let points = PointSource::grid(vec![(0..=20).map(|i| f64::from(i) / 20.0).collect(); 2]);
     let columns = points.columns(0..points.len());
     let solved = |shift: f64| {
         let mut theta = guess.clone();
         theta.functions[0].iter_mut().for_each(|a| *a += shift);
-        twin.solve(&theta).unwrap().state(0, &columns)
+        reference.solve(&theta).unwrap().state(0, &columns)
     };
     let (scale, small) = (problem.functions[0].scale, 1e-3);
     let slope = solved(small).into_iter().zip(solved(-small)).map(|(a, b)| scale * (a - b) / (2.0 * small));

@@ -1,4 +1,4 @@
-//! Unknown functions of a state: k(u) in the classical twin, in the adjoint method and in BiLO.
+//! Unknown functions of a state: k(u) in the reference solver, in the adjoint method and in BiLO.
 
 mod common;
 
@@ -9,8 +9,8 @@ use bilo::problem::{
     Coordinate, DataSpec, FunctionSpec, GradientMode, KnownSpec, Names, Overrides, PointsSpec, Problem,
     RandomField, RegulariserKind, Unknown,
 };
+use bilo::reference::ReferenceSolver;
 use bilo::theta::Theta;
-use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use common::assert_gradient;
 use std::path::Path;
@@ -77,9 +77,9 @@ fn a_linear_conductivity_has_the_solution_of_kirchhoffs_transform() {
     let table = KnownSpec::Grid(vec![vec![0.0, 1.0]], vec![1.0, 2.0]);
     for truth in [KnownSpec::from("1 + u"), table] {
         let problem = steady(truth, 20, 6);
-        let twin = Twin::new(&problem).unwrap();
-        let stated = twin.solve_truth(&problem).unwrap().expect("a truth").unwrap();
-        let nodal = twin.solve(truth_on_nodes(&problem)).unwrap();
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        let stated = reference.solve_truth(&problem).unwrap().expect("a truth").unwrap();
+        let nodal = reference.solve(truth_on_nodes(&problem)).unwrap();
         for solution in [stated, nodal] {
             let error = distance(|columns| solution.state(0, columns), exact, 20);
             assert!(error < 1e-12, "{error:.1e}");
@@ -94,8 +94,8 @@ fn a_conductivity_by_a_formula_is_solved_with_second_order() {
     let exact = |x: f64| (1.0 + (1.0_f64.exp() - 1.0) * x).ln();
     let error = |cells: usize| {
         let problem = steady("exp(u)", cells, 6);
-        let twin = Twin::new(&problem).unwrap();
-        let solution = twin.solve_truth(&problem).unwrap().expect("a truth").unwrap();
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        let solution = reference.solve_truth(&problem).unwrap().expect("a truth").unwrap();
         distance(|columns| solution.state(0, columns), exact, cells)
     };
     let ratio = error(20) / error(40);
@@ -110,8 +110,8 @@ fn values_at_nodes_give_the_solution_with_second_order_in_their_distance() {
     let exact = |x: f64| (0..20).fold(x, |u, _| step(x, u));
     let error = |nodes: usize| {
         let problem = steady("1 + u^2", 400, nodes);
-        let twin = Twin::new(&problem).unwrap();
-        let solution = twin.solve(truth_on_nodes(&problem)).unwrap();
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        let solution = reference.solve(truth_on_nodes(&problem)).unwrap();
         distance(|columns| solution.state(0, columns), exact, 400)
     };
     let ratio = error(6) / error(11);
@@ -123,9 +123,9 @@ fn values_at_nodes_give_the_solution_with_second_order_in_their_distance() {
 fn a_truth_may_be_drawn_over_the_values_of_a_state() {
     let field = RandomField { sd: 0.3, length: 0.5, seed: 2 };
     let problem = steady(KnownSpec::Random(field, "exp(field)".into()), 50, 21);
-    let twin = Twin::new(&problem).unwrap();
-    let stated = twin.solve_truth(&problem).unwrap().expect("a truth").unwrap();
-    let nodal = twin.solve(truth_on_nodes(&problem)).unwrap();
+    let reference = ReferenceSolver::new(&problem).unwrap();
+    let stated = reference.solve_truth(&problem).unwrap().expect("a truth").unwrap();
+    let nodal = reference.solve(truth_on_nodes(&problem)).unwrap();
     let columns = vec![vec![0.25, 0.5, 0.75]];
     let both = stated.state(0, &columns).into_iter().zip(nodal.state(0, &columns));
     // Both take it at the nodes.
@@ -147,7 +147,7 @@ fn a_constant_function_of_a_state_is_a_number() {
         .build()
         .expect("a valid problem");
     let columns = vec![vec![0.1, 0.3, 0.5, 0.7, 0.9], vec![0.1, 0.2, 0.3, 0.4, 0.5]];
-    let (a, b) = (Twin::new(&of_state).unwrap(), Twin::new(&of_number).unwrap());
+    let (a, b) = (ReferenceSolver::new(&of_state).unwrap(), ReferenceSolver::new(&of_number).unwrap());
     let theta = Theta { eta: vec![], functions: vec![vec![0.3; 21]] };
     let (a, b) = (a.solve(&theta).unwrap(), b.solve(&[0.3]).unwrap());
     let both = a.state(0, &columns).into_iter().zip(b.state(0, &columns));
@@ -221,7 +221,7 @@ fn rms_over_max(outcome: &Outcome) -> f64 {
     (square / k.len() as f64).sqrt() / truth.iter().fold(0.0, |most, &k| k.max(most))
 }
 
-/// From noisy data, on a coarse grid of the twin.
+/// From noisy data, on a coarse grid of the reference solver.
 #[test]
 fn the_adjoint_method_finds_the_conductivity() {
     let problem = shipped(&["classical.cells=50", "classical.steps=50"]);

@@ -7,8 +7,8 @@ use bilo::operator::LocalOperator;
 use bilo::problem::{
     Classical, Coordinate, DataSpec, GivenSpec, PointsSpec, Problem, ProblemBuilder, Scheme, Unknown,
 };
+use bilo::reference::ReferenceSolver;
 use bilo::spline::Interpolation;
-use bilo::twin::Twin;
 use bilo::{Job, Method, run};
 use bilo_jet::{Precision, cpu};
 
@@ -121,8 +121,8 @@ fn the_classical_solver_converges_to_an_exact_solution_with_a_given_coefficient(
             let found = examine(&problem).unwrap();
             assert!(found.sections.iter().any(|(heading, _)| heading == "Stated truth"));
         }
-        let twin = Twin::new(&problem).unwrap();
-        let solution = twin.solve(&[1.0]).unwrap();
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        let solution = reference.solve(&[1.0]).unwrap();
         let columns = vec![vec![0.5, 0.25, 0.75], vec![0.5, 0.5, 0.25], vec![1.0, 0.5, 1.0]];
         let found = solution.state(0, &columns);
         let sine = |x: f64| (std::f64::consts::PI * x).sin();
@@ -142,8 +142,8 @@ fn the_classical_solver_converges_to_an_exact_solution_with_a_given_coefficient(
 fn the_twin_sees_a_given_cubic_as_the_formula() {
     let [given, formula] = [plane("P").given(cubic()), plane(CUBIC)].map(|b| b.build().unwrap());
     let [found, expected] = [&given, &formula].map(|problem| {
-        let twin = Twin::new(problem).unwrap();
-        let solution = twin.solve(&[1.2]).unwrap();
+        let reference = ReferenceSolver::new(problem).unwrap();
+        let solution = reference.solve(&[1.2]).unwrap();
         let columns = problem.equations[0].points.columns(problem, 0).unwrap();
         let observed = solution.observe_with_slopes(&problem.observations[0].value, &columns).unwrap();
         let weights = vec![1.0; columns[0].len()];
@@ -178,7 +178,7 @@ fn a_derivative_that_the_interpolation_does_not_have_is_one_error() {
     let third = plane("P").given(cubic()).equation("more", "d(P, x, x, x)*u", PointsSpec::random(4));
     let third = message(third);
     assert!(third.contains("this needs `P_xxx`, and splines have 2 derivatives"), "{third}");
-    // A condition and the twin's fluxes need no derivative.
+    // A condition and the reference solver's fluxes need no derivative.
     let without = |observed: &str| {
         Problem::builder("rod")
             .coordinate(Coordinate::space("x", 0.0, 1.0))
@@ -215,7 +215,7 @@ fn what_knows_no_given_fields_says_so() {
     let error = message(godunov(Scheme::Godunov));
     assert!(error.contains("Godunov's scheme takes no given fields, and `f` is one"), "{error}");
     let automatic = godunov(Scheme::Automatic).build().unwrap();
-    assert_eq!(Twin::new(&automatic).unwrap().scheme(), "central");
+    assert_eq!(ReferenceSolver::new(&automatic).unwrap().scheme(), "central");
     let input = message(plane("P").given(cubic()).input("phi", "P + x"));
     assert!(input.contains("the input `phi` uses the given field `P`"), "{input}");
     let taken = message(plane("P").given(cubic()).constant("P_x", 1.0));

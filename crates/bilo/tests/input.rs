@@ -11,7 +11,7 @@ use bilo::problem::{
     Coordinate, DataSpec, FunctionSpec, Names, OperatorKind, PointsSpec, Problem, ProblemBuilder, Table,
     Unknown,
 };
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
 use bilo::{Job, Method, run};
 use bilo_expr::{Expr, Graph, Input, Leaf, MultiIndex, Scratch, Tape};
 use source::{exact, read, try_read};
@@ -167,8 +167,8 @@ fn the_twin_of_a_point_source_is_of_second_order() {
         let errors = [40, 80, 160].map(|cells| {
             let set = [format!("constants.z={z}"), format!("classical.cells={cells}")];
             let problem = read(SOURCE, &set.each_ref().map(String::as_str));
-            let twin = Twin::new(&problem).expect("a twin");
-            let solution = twin.solve(&truth(&problem)).expect("linear");
+            let reference = ReferenceSolver::new(&problem).expect("a reference solver");
+            let solution = reference.solve(&truth(&problem)).expect("linear");
             let found = solution.state(0, std::slice::from_ref(&x));
             let error = |(u, &x): (f64, &f64)| (u - exact(x, [z, 500.0, 2.5])).abs();
             found.into_iter().zip(&x).map(error).fold(0.0, f64::max)
@@ -185,8 +185,8 @@ fn the_twin_of_a_point_source_is_of_second_order() {
 fn the_jump_follows_from_the_kink_of_the_input() {
     let solve = |text: &str| {
         let problem = read(text, &["classical.cells=40"]);
-        let twin = Twin::new(&problem).expect("a twin");
-        twin.solve(&truth(&problem)).expect("linear").state(0, &[vec![0.1, 0.5, 0.8]])
+        let reference = ReferenceSolver::new(&problem).expect("a reference solver");
+        reference.solve(&truth(&problem)).expect("linear").state(0, &[vec![0.1, 0.5, 0.8]])
     };
     let other = SOURCE.replace("abs(x - z)", "max(x - z, 0)^2 + max(x - z, 0)").replace("lambda/2", "lambda");
     for (a, b) in solve(SOURCE).into_iter().zip(solve(&other)) {
@@ -213,9 +213,9 @@ fn the_slope_of_an_evolving_state_may_jump() {
             .classical(|classical| (classical.cells, classical.steps) = (vec![n], n))
             .build()
             .expect("a valid problem");
-        let twin = Twin::new(&problem).expect("a twin");
+        let reference = ReferenceSolver::new(&problem).expect("a reference solver");
         let x = vec![0.1, 0.25, 0.4, 0.6, 0.9];
-        let found = twin.solve(&[0.1]).expect("linear").state(0, &[x.clone(), vec![1.0; 5]]);
+        let found = reference.solve(&[0.1]).expect("linear").state(0, &[x.clone(), vec![1.0; 5]]);
         let exact = |x: f64| x.min(z) * (1.0 - x.max(z)) + (-decay).exp() * (std::f64::consts::PI * x).sin();
         found.iter().zip(&x).map(|(u, &x)| (u - exact(x)).abs()).fold(0.0, f64::max)
     });
@@ -242,8 +242,8 @@ fn every_state_of_a_system_has_its_jump() {
         .observation("level", "u", one_value(vec![vec![0.5]]))
         .classical(|classical| classical.cells = vec![20]);
     let whole = start.clone().equation("u-jump", "2*u_phi + lambda", at_z).build().expect("a valid problem");
-    let twin = Twin::new(&whole).expect("a twin");
-    let solution = twin.solve(&[1.0]).expect("linear");
+    let reference = ReferenceSolver::new(&whole).expect("a reference solver");
+    let solution = reference.solve(&[1.0]).expect("linear");
     let x = vec![0.1, 0.3, 0.45, 0.9];
     for (state, factor) in [(0, 1.0), (1, z * (1.0 - z))] {
         for (value, &x) in solution.state(state, std::slice::from_ref(&x)).iter().zip(&x) {
@@ -252,7 +252,7 @@ fn every_state_of_a_system_has_its_jump() {
         }
     }
     let half = start.build().expect("a valid problem");
-    let error = Twin::new(&half).err().expect("one jump for two states").to_string();
+    let error = ReferenceSolver::new(&half).err().expect("one jump for two states").to_string();
     assert!(error.contains("1 equations at a place inside the domain for 2 states"), "{error}");
 }
 
@@ -260,12 +260,14 @@ fn every_state_of_a_system_has_its_jump() {
 #[test]
 fn slopes_by_the_unknowns_are_those_of_central_differences() {
     let problem = read(SOURCE, &["classical.cells=40"]);
-    let twin = Twin::new(&problem).expect("a twin");
+    let reference = ReferenceSolver::new(&problem).expect("a reference solver");
     let eta: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
     let formula = bilo::problem::Formula::parse("u*(1 + phi)*mu", Default::default()).expect("it parses");
     let columns = [vec![0.1, 0.45, 0.5, 0.55, 0.8]];
-    let observe = |eta: &[f64]| twin.solve(eta).expect("linear").observe(&formula, &columns).expect("values");
-    let found = twin.solve(&eta).expect("linear").observe_with_slopes(&formula, &columns).expect("slopes");
+    let observe =
+        |eta: &[f64]| reference.solve(eta).expect("linear").observe(&formula, &columns).expect("values");
+    let found =
+        reference.solve(&eta).expect("linear").observe_with_slopes(&formula, &columns).expect("slopes");
     assert_eq!(found.values, observe(&eta));
     for (j, slopes) in found.slopes.iter().enumerate() {
         let h = 1e-4;
@@ -350,7 +352,7 @@ fn networks_with_an_input_learn_the_equation_and_the_jump() {
             assert!(residual < 0.01 * size, "step {step}: {:?}", residuals.0[step]);
         }
     }
-    let off = outcome.states[0].relative_l2_vs_classical.expect("a twin");
+    let off = outcome.states[0].relative_l2_vs_classical.expect("a reference solver");
     assert!(off < 0.01, "u is off by {off}");
 }
 
@@ -389,7 +391,7 @@ fn inputs_and_unknown_functions_go_together() {
 fn message(text: &str, set: &[&str]) -> String {
     match try_read(text, set) {
         Err(error) => error.to_string(),
-        Ok(problem) => match Twin::new(&problem) {
+        Ok(problem) => match ReferenceSolver::new(&problem) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("no error"),
         },
@@ -483,9 +485,9 @@ fn a_kick_in_time_is_a_jump_of_the_speed() {
             .classical(|classical| classical.cells = vec![cells])
             .build()
             .expect("a valid problem");
-        let twin = Twin::new(&problem).expect("a twin");
+        let reference = ReferenceSolver::new(&problem).expect("a reference solver");
         let t = vec![0.2, 0.4, 0.5, 0.75, 1.0];
-        let found = twin.solve(&[w]).expect("linear").state(0, std::slice::from_ref(&t));
+        let found = reference.solve(&[w]).expect("linear").state(0, std::slice::from_ref(&t));
         let exact = |t: f64| (w * (t - s).max(0.0)).sin() / w;
         found.iter().zip(&t).map(|(u, &t)| (u - exact(t)).abs()).fold(0.0, f64::max)
     });

@@ -5,8 +5,9 @@ use bilo::level::{Fit, Lower, Upper};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::problem::{OperatorKind, Overrides, Problem, Table};
-use bilo::train::{Losses, Past, Point, Trainer};
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
+use bilo::state::OperatorState;
+use bilo::train::{Losses, Past, Trainer};
 use bilo_jet::{Device, cpu};
 use bilo_optim::{Lbfgs, Optimizer};
 use std::path::Path;
@@ -27,17 +28,17 @@ fn exact_data(d: f64) -> Table {
 }
 
 /// A device with both levels loaded, and the starting point.
-fn levels(problem: &Problem, data: &Table, seed: u64) -> (Box<dyn Device>, Lower, Upper, Point) {
+fn levels(problem: &Problem, data: &Table, seed: u64) -> (Box<dyn Device>, Lower, Upper, OperatorState) {
     let mut device = cpu(problem.training.precision, Some(1));
     let mut operator = LocalOperator::new(problem, seed).unwrap();
     let lower = Lower::new(problem, &mut operator, device.as_mut(), seed).unwrap();
     let upper = Upper::new(problem, &mut operator, device.as_mut(), vec![data.clone()]).unwrap();
-    let point = Point::new(operator.initial_weights(seed), vec![problem.unknowns[0].guess]);
+    let point = OperatorState::new(operator.initial_weights(seed), vec![problem.unknowns[0].guess]);
     (device, lower, upper, point)
 }
 
 /// The point after some iterations of both levels.
-fn trained(problem: &Problem, data: &Table) -> Point {
+fn trained(problem: &Problem, data: &Table) -> OperatorState {
     let (mut device, lower, upper, mut point) = levels(problem, data, 1);
     let loss_names = [lower.names(), upper.names()].concat();
     Trainer {
@@ -82,9 +83,9 @@ fn the_residual_loss_never_changes_theta() {
 
 /// d L_data/d theta of the classical solver by central differences.
 fn classical_gradient(problem: &Problem, data: &Table, d: f64) -> f64 {
-    let twin = Twin::new(problem).unwrap();
+    let reference = ReferenceSolver::new(problem).unwrap();
     let loss = |d: f64| {
-        let u = twin.solve(&[d]).unwrap().state(0, &data.coordinates);
+        let u = reference.solve(&[d]).unwrap().state(0, &data.coordinates);
         u.iter().zip(&data.values).map(|(u, data)| (u - data).powi(2)).sum::<f64>() / u.len() as f64
     };
     let h = 1e-4;
@@ -140,7 +141,7 @@ fn a_residual_without_a_value_is_an_error_that_names_the_point() {
 }
 
 /// The source of the networks' equation is twice that of the equation itself, and so is their solution: it
-/// differs from the classical one by as much as that. So does a dictionary, up to the error of the twin.
+/// differs from the classical one by as much as that. So does a dictionary, up to the error of the reference solver.
 #[test]
 fn networks_are_trained_with_their_own_residual_and_checked_with_the_equation() {
     let trained = "equation.balance.trained=\"D*u_xx + 2*pi^2*sin(pi*x)\"";

@@ -1,14 +1,15 @@
 //! How data speak of what is observed: every likelihood against formulas and counts of its own.
 
 use bilo::data::observed_tables;
-use bilo::likelihood::Sites;
-use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::data_loss::DataLoss;
+use bilo::misfit::ReferenceLoss;
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{
     Coordinate, DataSpec, Likelihood, Observation, Overrides, PointsSpec, Problem, Quadrature, Table, Unknown,
 };
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
+use bilo::sites::Sites;
 use bilo::uncertainty::NoiseSource;
 use bilo::{Job, Method, run};
 use std::path::Path;
@@ -46,11 +47,11 @@ fn student() -> Likelihood {
 }
 
 /// The term of the loss, its derivative and its curvature by the value, for one datum.
-fn judged(likelihood: Likelihood, value: f64, datum: f64) -> [f64; 3] {
+fn loss_terms(likelihood: Likelihood, value: f64, datum: f64) -> [f64; 3] {
     let problem = level("u", likelihood, DataSpec::table(table(&[datum], None)));
     let observation: &Observation = &problem.observations[0];
     let sites = Sites::new(&problem, observation, &table(&[datum], None), &[0.3]).unwrap();
-    let found = sites.judge(&[value]).unwrap();
+    let found = sites.terms(&[value]).unwrap();
     [found.term, found.by_values[0], found.curvature[0]]
 }
 
@@ -58,23 +59,23 @@ fn judged(likelihood: Likelihood, value: f64, datum: f64) -> [f64; 3] {
 #[test]
 fn losses_are_twice_the_negative_logarithms_of_their_likelihoods() {
     let near = |found: f64, expected: f64| (found - expected).abs() < 1e-12 * expected.abs().max(1.0);
-    let [bernoulli, ..] = judged(Likelihood::Bernoulli, 0.3, 1.0);
+    let [bernoulli, ..] = loss_terms(Likelihood::Bernoulli, 0.3, 1.0);
     assert!(near(bernoulli, -2.0 * 0.3_f64.ln()), "{bernoulli}");
-    let [bernoulli, slope, curvature] = judged(Likelihood::Bernoulli, 0.3, 0.0);
+    let [bernoulli, slope, curvature] = loss_terms(Likelihood::Bernoulli, 0.3, 0.0);
     assert!(near(bernoulli, -2.0 * 0.7_f64.ln()) && near(slope, 2.0 / 0.7), "{bernoulli} {slope}");
     assert!(near(curvature, 2.0 / (0.3 * 0.7)), "{curvature}");
     // 0.5 sigma is inside of Huber's threshold, 3 sigma outside.
-    let [inside, ..] = judged(huber(), 0.35, 0.3);
-    let [outside, slope, _] = judged(huber(), 0.6, 0.3);
+    let [inside, ..] = loss_terms(huber(), 0.35, 0.3);
+    let [outside, slope, _] = loss_terms(huber(), 0.6, 0.3);
     assert!(near(inside, 0.25), "{inside}");
     assert!(near(outside, 2.0 * 1.345 * 3.0 - 1.345_f64.powi(2)) && near(slope, 2.0 * 1.345 / 0.1));
     // Student's density with scale 0.1 is (1 + r²/4)^(-5/2) up to a constant.
-    let [student, ..] = judged(student(), 0.5, 0.3);
+    let [student, ..] = loss_terms(student(), 0.5, 0.3);
     assert!(near(student, 5.0 * 2.0_f64.ln()), "{student}");
-    let [relative, slope, _] = judged(Likelihood::RelativeL2, 0.5, 0.25);
+    let [relative, slope, _] = loss_terms(Likelihood::RelativeL2, 0.5, 0.25);
     assert!(near(relative, 1.0) && near(slope, 2.0 * 0.25 / 0.0625), "{relative} {slope}");
     let custom = Likelihood::custom("abs(value - data)^3").unwrap();
-    let [cubed, slope, curvature] = judged(custom, 0.5, 0.3);
+    let [cubed, slope, curvature] = loss_terms(custom, 0.5, 0.3);
     assert!(near(cubed, 0.008) && near(slope, 3.0 * 0.04) && near(curvature, 6.0 * 0.2), "{cubed} {slope}");
 }
 
@@ -88,13 +89,13 @@ fn curvatures_are_the_fisher_information() {
         let points = 200_001;
         let data: Vec<f64> = (0..points).map(|i| 0.1 * far * (2.0 * i as f64 / 200_000.0 - 1.0)).collect();
         let sites = Sites::new(&problem, &problem.observations[0], &table(&data, None), &[0.3]).unwrap();
-        let found = sites.judge(&vec![0.0; points]).unwrap();
+        let found = sites.terms(&vec![0.0; points]).unwrap();
         let count = points as f64;
         // The terms are means: l_i = count term_i, by judging each datum of its own.
         let alone = |i: usize| -> f64 {
             let one =
                 Sites::new(&problem, &problem.observations[0], &table(&data[i..=i], None), &[0.3]).unwrap();
-            one.judge(&[0.0]).unwrap().term
+            one.terms(&[0.0]).unwrap().term
         };
         let (mut mass, mut variance) = (0.0, 0.0);
         for i in (0..points).step_by(4) {
@@ -238,12 +239,13 @@ fn gradients_are_those_of_finite_differences() {
         Likelihood::PoissonProcess { snapshots: 7.0, quadrature },
     ] {
         let problem = level("u*(1 + x)/3", likelihood.clone(), DataSpec::table(values.clone()));
-        let (twin, tables) = (Twin::new(&problem).unwrap(), observed_tables(&problem, 0).unwrap());
-        let loss = TwinLoss { data: DataLoss::new(&problem, &tables), twin: &twin };
-        let total = |eta: f64| loss.data.total(&loss.visit(&[eta]).unwrap().judged.terms);
+        let (reference, tables) =
+            (ReferenceSolver::new(&problem).unwrap(), observed_tables(&problem, 0).unwrap());
+        let loss = ReferenceLoss { data: DataLoss::new(&problem, &tables), reference: &reference };
+        let total = |eta: f64| loss.data.total(&loss.evaluate(&[eta]).unwrap().loss_terms.terms);
         let step = 1e-5;
         let difference = (total(0.4 + step) - total(0.4 - step)) / (2.0 * step);
-        let gradient = loss.gradient(&loss.visit(&[0.4]).unwrap()).unwrap().eta[0];
+        let gradient = loss.gradient(&loss.evaluate(&[0.4]).unwrap()).unwrap().eta[0];
         // Differences lose the square of the step and the rounding of the loss over it.
         assert!((gradient - difference).abs() < 1e-8 * gradient.abs().max(1.0), "{likelihood:?}: {gradient}");
     }

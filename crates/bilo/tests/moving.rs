@@ -5,16 +5,16 @@ mod common;
 #[path = "common/source.rs"]
 mod source;
 
-use bilo::audit::network_observed;
 use bilo::data::observed_tables;
+use bilo::data_loss::DataLoss;
 use bilo::level::{Lower, Upper};
-use bilo::misfit::DataLoss;
+use bilo::observed::network_observed;
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{Coordinate, DataSpec, Formula, PointsSpec, Problem, Table, Unknown};
-use bilo::train::Point;
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
+use bilo::state::OperatorState;
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, FieldProgram, PointSource, Precision, cpu};
 use source::{exact, read, try_read};
@@ -148,7 +148,7 @@ fn observed_values_move_with_the_input() {
     let (eta, data) = (vec![0.42, 2.5, 5.0], DataLoss::new(&problem, &tables));
     let weights = network.weights.clone();
     let mut observed = |eta: &[f64]| {
-        let point = Point::new(weights.clone(), eta.to_vec());
+        let point = OperatorState::new(weights.clone(), eta.to_vec());
         let Network { operator, device, .. } = &mut network;
         network_observed(&data, &data.sites(&point.eta).expect("sites"), operator, device.as_mut(), &point)
             .expect("values")
@@ -178,8 +178,9 @@ fn the_twin_solves_and_differentiates_at_any_place_of_the_source() {
     let x = vec![0.1, 0.25, z - 1e-2, z - 1e-5, z + 1e-5, z + 1e-2, 0.6, 0.93];
     let u = Formula::parse("u", Default::default()).expect("it parses");
     let errors = [100, 200, 400].map(|cells| {
-        let twin = Twin::new(&read(SOURCE, &[&format!("classical.cells={cells}")])).expect("a twin");
-        let found = twin.solve(&[z, lambda / 100.0, mu]).expect("linear");
+        let reference = ReferenceSolver::new(&read(SOURCE, &[&format!("classical.cells={cells}")]))
+            .expect("a reference solver");
+        let found = reference.solve(&[z, lambda / 100.0, mu]).expect("linear");
         let found = found.observe_with_slopes(&u, std::slice::from_ref(&x)).expect("slopes");
         let worst = |values: &[f64], exact: fn(f64, [f64; 3]) -> f64| {
             let off = |(value, &x): (&f64, &f64)| (value - exact(x, [z, lambda, mu])).abs() / lambda;
@@ -266,11 +267,11 @@ fn training_finds_the_place_of_the_source() {
         let error = unknown.relative_error().expect("a truth");
         assert!(error < tolerance, "{}: off by {error}", unknown.name);
     }
-    let off = found.states[0].relative_l2_vs_classical.expect("a twin");
+    let off = found.states[0].relative_l2_vs_classical.expect("a reference solver");
     assert!(off < 1e-3, "u is off by {off}");
 }
 
-/// Polynomials of x and phi move with z too. Clean data of the twin, whose cells are what the two differ by.
+/// Polynomials of x and phi move with z too. Clean data of the reference solver, whose cells are what the two differ by.
 #[test]
 fn a_dictionary_finds_the_place_of_the_source() {
     let found = outcome(&read(SOURCE, &[]), Method::Bilo, 0);
@@ -279,7 +280,7 @@ fn a_dictionary_finds_the_place_of_the_source() {
         let error = unknown.relative_error().expect("a truth");
         assert!(error < tolerance, "{}: off by {error}", unknown.name);
     }
-    let off = found.states[0].relative_l2_vs_classical.expect("a twin");
+    let off = found.states[0].relative_l2_vs_classical.expect("a reference solver");
     assert!(off < 1e-4, "u is off by {off}");
 }
 
@@ -305,8 +306,8 @@ fn the_builder_states_points_that_follow_unknowns() {
     assert_eq!(problem.equations[0].points.columns(&problem, 0).expect("points")[0].len(), 100);
     let shifted = by_hand("0.1 + z/2", "abs(x - 0.1 - z/2)").expect("a valid problem");
     let solve = |problem: &Problem, z: f64| {
-        let twin = Twin::new(problem).expect("a twin");
-        twin.solve(&[z, 5.0, 2.5]).expect("linear").state(0, &[vec![0.1, 0.3, 0.35, 0.9]])
+        let reference = ReferenceSolver::new(problem).expect("a reference solver");
+        reference.solve(&[z, 5.0, 2.5]).expect("linear").state(0, &[vec![0.1, 0.3, 0.35, 0.9]])
     };
     for (a, b) in solve(&problem, 0.35).into_iter().zip(solve(&shifted, 0.5)) {
         assert!((a - b).abs() < 1e-9 * a, "{a}, {b}");
@@ -322,8 +323,9 @@ fn the_size_of_a_kink_may_move_with_unknowns() {
         SOURCE.replace("abs(x - z)", "lambda*abs(x - z)").replace("u_phi + lambda/2", "u_phi + 1/2");
     let u = Formula::parse("u", Default::default()).expect("it parses");
     let [found, expected] = [&stretched[..], SOURCE].map(|text| {
-        let twin = Twin::new(&read(text, &["classical.cells=100"])).expect("a twin");
-        let solution = twin.solve(&[0.37, 5.0, 2.5]).expect("linear");
+        let reference =
+            ReferenceSolver::new(&read(text, &["classical.cells=100"])).expect("a reference solver");
+        let solution = reference.solve(&[0.37, 5.0, 2.5]).expect("linear");
         solution.observe_with_slopes(&u, &[vec![0.1, 0.36, 0.5]]).expect("slopes")
     });
     for (found, expected) in found.slopes.iter().flatten().zip(expected.slopes.iter().flatten()) {
@@ -334,7 +336,7 @@ fn the_size_of_a_kink_may_move_with_unknowns() {
 fn message(text: &str) -> String {
     match try_read(text, &[]) {
         Err(error) => error.to_string(),
-        Ok(problem) => match Twin::new(&problem) {
+        Ok(problem) => match ReferenceSolver::new(&problem) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("no error"),
         },

@@ -46,7 +46,7 @@ fn coefficients_of_functions_move_the_solution() {
     for (near, h) in outcome.near.iter().zip([-0.1_f64, -0.05]) {
         let exact = ((1.0 - h) * (1.0 + h) - 1.0).abs();
         let found = distance(near);
-        // The twin's cells leave 1e-4 of u.
+        // The reference solver's cells leave 1e-4 of u.
         assert!((found - exact).abs() < 0.02 * exact + 2e-4, "{found} {exact}");
         let state = &near.states[0];
         assert!((state.relative_l2_of_guess - h.abs()).abs() < 1e-6, "{state:?}");

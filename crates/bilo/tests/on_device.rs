@@ -6,7 +6,8 @@ use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::{Overrides, Problem, Table};
-use bilo::train::{Ended, Losses, Past, Point, Trainer};
+use bilo::state::OperatorState;
+use bilo::train::{Ended, Losses, Past, Trainer};
 use bilo_jet::{
     Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Linearisation, Moments,
     PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Solved,
@@ -195,7 +196,11 @@ impl Observer for Notes {
     }
 }
 
-fn train(device: &mut dyn Device, set: &[&str], stop_after: Option<usize>) -> (Point, Notes, [Ended; 2]) {
+fn train(
+    device: &mut dyn Device,
+    set: &[&str],
+    stop_after: Option<usize>,
+) -> (OperatorState, Notes, [Ended; 2]) {
     train_by(device, set, Notes { stop_after, ..Notes::default() }, false, None)
 }
 
@@ -207,7 +212,7 @@ fn train_by(
     mut notes: Notes,
     joint: bool,
     from: Option<&Checkpoint>,
-) -> (Point, Notes, [Ended; 2]) {
+) -> (OperatorState, Notes, [Ended; 2]) {
     let text = include_str!("../../../problems/poisson-scalar.toml");
     let set = set.iter().map(ToString::to_string).collect();
     let problem =
@@ -228,7 +233,7 @@ fn train_by(
     };
     let fit = Fit::new(&problem, &mut operator, device).expect("a valid problem");
     let fit = fit.with_start(&problem, &mut operator, device, vec![(0, data)]).expect("a valid problem");
-    let mut point = Point::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
+    let mut point = OperatorState::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
     let loss_names = [&losses.names()[..], fit.names()].concat();
     let mut trainer = Trainer {
         device,

@@ -73,7 +73,7 @@ fn estimate(problem: &Problem, method: Method, seed: u64) -> Outcome {
     run(problem, &Job { seed, threads: Some(2), method, ..Job::default() }, &mut Silent).expect("it runs")
 }
 
-/// The classical twin finds the maximum of the exact likelihood up to its own error, h²/12 mu of u with h = 1/800,
+/// The reference solver finds the maximum of the exact likelihood up to its own error, h²/12 mu of u with h = 1/800,
 /// which the flat likelihood of mu magnifies; its standard deviations are the known bounds, 10 % and 49 %, and
 /// 9.5 % and 18 %, of two digits.
 #[test]
@@ -111,7 +111,7 @@ fn the_network_finds_the_maximum_of_the_exact_likelihood() {
     assert!(outcome.states[0].relative_l2_vs_classical.unwrap() < 0.01);
 }
 
-/// A dictionary has no error of training: it is held to what the twin is held to.
+/// A dictionary has no error of training: it is held to what the reference solver is held to.
 #[test]
 fn by_default_a_dictionary_finds_the_maximum_of_the_exact_likelihood() {
     for text in SHIPPED {
@@ -134,8 +134,8 @@ fn twice_the_jump_is_noticed() {
     let right = read(SHIPPED[0], &[]);
     let wrong = read(&SHIPPED[0].replace("lambda/2", "lambda"), &[]);
     let solve = |problem: &Problem| {
-        let twin = bilo::twin::Twin::new(problem).unwrap();
-        twin.solve(&[5.0, 2.5]).unwrap().state(0, &[vec![0.3]])[0]
+        let reference = bilo::reference::ReferenceSolver::new(problem).unwrap();
+        reference.solve(&[5.0, 2.5]).unwrap().state(0, &[vec![0.3]])[0]
     };
     let expected = exact(0.3, 500.0, 2.5);
     assert!((solve(&right) / expected - 1.0).abs() < 1e-5);

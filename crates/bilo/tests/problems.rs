@@ -84,7 +84,7 @@ fn functions_by_default_are_those_of_the_classical_search() {
     }
 }
 
-/// The place of a source among the unknowns: by default the maximum of the likelihood, which the twin finds up to
+/// The place of a source among the unknowns: by default the maximum of the likelihood, which the reference solver finds up to
 /// its own error, 5e-6 of u.
 #[test]
 fn point_process_position() {

@@ -6,7 +6,8 @@ use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{Overrides, Problem};
-use bilo::train::{Losses, Past, Point, Trainer};
+use bilo::state::OperatorState;
+use bilo::train::{Losses, Past, Trainer};
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, Moves, Precision, cpu};
 use std::path::Path;
@@ -29,13 +30,13 @@ fn solve(text: &str, method: Method, set: &[&str], threads: usize) -> Outcome {
 }
 
 /// A problem on a device in double precision, with a starting point.
-fn loaded(problem: &Problem) -> (Box<dyn Device>, LocalOperator, Joint, Point) {
+fn loaded(problem: &Problem) -> (Box<dyn Device>, LocalOperator, Joint, OperatorState) {
     let mut device = cpu(Precision::F64, Some(1));
     let mut operator = LocalOperator::without_parameters(problem, 0).expect("a valid problem");
     let tables = observed_tables(problem, 0).expect("data");
     let joint = Joint::new(problem, &mut operator, device.as_mut(), tables, problem.training.data_weight, 0)
         .expect("a valid problem");
-    let point = Point::new(operator.initial_weights(0), problem.eta_of_guess());
+    let point = OperatorState::new(operator.initial_weights(0), problem.eta_of_guess());
     (device, operator, joint, point)
 }
 
@@ -47,7 +48,7 @@ fn the_one_loss_has_the_right_slopes_by_everything() {
     let set = format!("train.data-weight={weight}");
     let small = ["network.width=5", "unknown.D.network={ width = 4 }", &set];
     let variable = problem(FUNCTION, &small);
-    let (mut device, operator, joint, Point { weights, eta, .. }) = loaded(&variable);
+    let (mut device, operator, joint, OperatorState { weights, eta, .. }) = loaded(&variable);
     let loss = joint.loss(device.as_mut(), &weights, &eta);
     let step = 1e-5;
     let mut value = |weights: &[f64]| {
@@ -68,7 +69,7 @@ fn the_one_loss_has_the_right_slopes_by_everything() {
     assert!(of_states[..functions].iter().all(|slope| *slope == 0.0), "pre-training moves no function");
 
     let scalar = problem(SCALAR, &["network.width=5"]);
-    let (mut device, _, joint, Point { weights, eta, .. }) = loaded(&scalar);
+    let (mut device, _, joint, OperatorState { weights, eta, .. }) = loaded(&scalar);
     let by_eta = joint.loss(device.as_mut(), &weights, &eta).by_eta[0];
     let mut moved = |by: f64| joint.loss(device.as_mut(), &weights, &[eta[0] + by]).terms.iter().sum::<f64>();
     let slope = (moved(step) - moved(-step)) / (2.0 * step);

@@ -2,9 +2,10 @@
 //! against the tangents, for every problem that comes with the program.
 
 use bilo::data::observed_tables;
-use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::data_loss::DataLoss;
+use bilo::misfit::ReferenceLoss;
 use bilo::problem::{Overrides, Problem};
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
 use std::path::Path;
 
 const PROBLEMS: [(&str, &str); 6] = [
@@ -39,9 +40,9 @@ fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
 /// relative at the steepest front) and rounding over h, and the adjoint against the slopes, which
 /// differ by rounding only.
 fn check(problem: &Problem, at: &[f64]) {
-    let twin = Twin::new(problem).unwrap();
+    let reference = ReferenceSolver::new(problem).unwrap();
     let tables = observed_tables(problem, 0).unwrap();
-    let solution = twin.solve(at).unwrap();
+    let solution = reference.solve(at).unwrap();
     for (observation, table) in problem.observations.iter().zip(&tables) {
         let (formula, columns) = (&observation.value, &table.coordinates);
         let found = solution.observe_with_slopes(formula, columns).unwrap();
@@ -51,7 +52,7 @@ fn check(problem: &Problem, at: &[f64]) {
             let moved = |step: f64| {
                 let mut eta = at.to_vec();
                 eta[j] += step;
-                twin.solve(&eta).unwrap().observe(formula, columns).unwrap()
+                reference.solve(&eta).unwrap().observe(formula, columns).unwrap()
             };
             let quotient: Vec<f64> =
                 difference(&moved(h), &moved(-h)).iter().map(|difference| difference / (2.0 * h)).collect();
@@ -120,10 +121,10 @@ data = { synthetic = { random = 20 } }
 fn slopes_of_a_conservation_law_agree_with_differences_and_with_the_adjoint() {
     for set in [&["classical.flux='a*u^2/2'"][..], &[]] {
         let problem = problem("burgers", BURGERS, set);
-        let twin = Twin::new(&problem).unwrap();
-        assert_eq!(twin.scheme(), "godunov");
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        assert_eq!(reference.scheme(), "godunov");
         // The scheme is smooth as long as its number of steps stays.
-        let steps = |a: f64, b: f64| twin.solve(&[a, b]).unwrap().work().steps;
+        let steps = |a: f64, b: f64| reference.solve(&[a, b]).unwrap().work().steps;
         assert!([steps(1e-4, 1.0), steps(0.0, 1.0 + 1e-4)].iter().all(|&moved| moved == steps(0.0, 1.0)));
         check(&problem, &guess(&problem));
     }
@@ -134,17 +135,18 @@ fn slopes_of_a_conservation_law_agree_with_differences_and_with_the_adjoint() {
 fn the_data_loss_has_taylor_rates_one_and_two() {
     for (name, text) in PROBLEMS {
         let problem = problem(name, text, &[]);
-        let (twin, tables) = (Twin::new(&problem).unwrap(), observed_tables(&problem, 0).unwrap());
-        let loss = TwinLoss { data: DataLoss::new(&problem, &tables), twin: &twin };
+        let (reference, tables) =
+            (ReferenceSolver::new(&problem).unwrap(), observed_tables(&problem, 0).unwrap());
+        let loss = ReferenceLoss { data: DataLoss::new(&problem, &tables), reference: &reference };
         let start = guess(&problem);
         let at = |h: f64| {
             let eta: Vec<f64> =
                 start.iter().enumerate().map(|(j, eta)| eta + h * (1.0 - 0.3 * j as f64)).collect();
-            let visit = loss.visit(&eta).unwrap();
-            (loss.data.total(&visit.judged.terms), visit)
+            let evaluation = loss.evaluate(&eta).unwrap();
+            (loss.data.total(&evaluation.loss_terms.terms), evaluation)
         };
-        let (value, visit) = at(0.0);
-        let gradient = loss.gradient(&visit).unwrap();
+        let (value, evaluation) = at(0.0);
+        let gradient = loss.gradient(&evaluation).unwrap();
         let slope: f64 = gradient.eta.iter().enumerate().map(|(j, g)| g * (1.0 - 0.3 * j as f64)).sum();
         let remainders = |h: f64| {
             let change = at(h).0 - value;

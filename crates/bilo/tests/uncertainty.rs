@@ -1,11 +1,12 @@
 //! Error bars against published values and against the spread of repeated estimates.
 
 use bilo::data::observed_tables;
-use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::data_loss::DataLoss;
+use bilo::misfit::ReferenceLoss;
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
-use bilo::twin::Twin;
+use bilo::reference::ReferenceSolver;
 use bilo::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
 use bilo::{Job, Method, run};
 use std::path::Path;
@@ -28,12 +29,12 @@ fn adjoint(problem: &Problem, seed: u64) -> Outcome {
 
 /// The error bars at some unknowns, with the problem's own data.
 fn uncertainty_at(problem: &Problem, theta: &[f64]) -> (Uncertainty, NoiseLevels) {
-    let (twin, tables) = (Twin::new(problem).unwrap(), observed_tables(problem, 0).unwrap());
-    let loss = TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin };
+    let (reference, tables) = (ReferenceSolver::new(problem).unwrap(), observed_tables(problem, 0).unwrap());
+    let loss = ReferenceLoss { data: DataLoss::new(problem, &tables), reference: &reference };
     let eta: Vec<f64> = problem.unknowns.iter().zip(theta).map(|(u, &theta)| u.eta_of(theta)).collect();
-    let visit = loss.visit(&eta).unwrap();
-    let noise = NoiseLevels::new(&loss.data, &visit.sites, &visit.values).unwrap();
-    let observed = loss.slopes(&visit).unwrap();
+    let evaluation = loss.evaluate(&eta).unwrap();
+    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values).unwrap();
+    let observed = loss.slopes(&evaluation).unwrap();
     (Uncertainty::new(problem, &noise, &observed, &eta).expect("finite slopes"), noise)
 }
 

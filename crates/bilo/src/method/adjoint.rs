@@ -1,30 +1,33 @@
 //! The PDE-constrained optimum of the data loss, with no network: what a perfect method returns.
 
 use super::Job;
-use crate::band;
-use crate::closing::{error_bars, misfits};
-use crate::data::observed_tables;
-use crate::descent::{self, Descent, Target};
-use crate::diagnostic::Result;
-use crate::function::{Lattice, score};
-use crate::misfit::{DataLoss, TwinLoss, Visit};
-use crate::observer::{Control, Event, Observer, Phase, Record};
-use crate::optimum::{self, Iterate, Optimum};
-use crate::outcome::{Outcome, ScalarOutcome, Seconds, Stop};
-use crate::picture::{self, Solutions};
-use crate::problem::{GradientMode, Problem};
-use crate::theta::Theta;
-use crate::twin::{Twin, WithSlopes};
-use crate::uncertainty::{NoiseLevels, Uncertainty};
-use crate::verify::classical_fields;
+use bilo_assess::assess::{error_bars, misfits};
+use bilo_assess::outcome::{Outcome, ScalarOutcome, Seconds};
+use bilo_assess::picture::{self, Solutions};
+use bilo_assess::uncertainty::{NoiseLevels, Uncertainty};
+use bilo_assess::verify::classical_fields;
+use bilo_assess::{function_score, function_uncertainty};
+use bilo_fit::data_loss::DataLoss;
+use bilo_fit::gauss_newton::{self, Iterate, Optimum};
+use bilo_fit::observer::{Control, Event, Observer, Phase, Record};
+use bilo_fit::sensitivities::Sensitivities;
+use bilo_fit::stop::Stop;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::function::Lattice;
+use bilo_problem::theta::Theta;
+use bilo_problem::{GradientMode, Problem};
+use bilo_reference::data::observed_tables;
+use bilo_reference::descent::{self, Descent, Target};
+use bilo_reference::misfit::{Evaluation, ReferenceLoss};
+use bilo_reference::solver::ReferenceSolver;
 use std::time::Instant;
 
 /// Runs the method.
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     let began = Instant::now();
     let tables = observed_tables(problem, job.seed)?;
-    let twin = Twin::new(problem)?;
-    let loss = TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin };
+    let reference = ReferenceSolver::new(problem)?;
+    let loss = ReferenceLoss { data: DataLoss::new(problem, &tables), reference: &reference };
     let start = Instant::now();
     let mut watch = Watch { problem, observer, began };
     let found = match problem.functions.is_empty() {
@@ -32,34 +35,39 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
         false => lbfgs(loss, &mut watch)?,
     };
     let seconds = start.elapsed().as_secs_f64();
-    let Found { visit, observed, losses, stop, steps } = found;
-    let noise = NoiseLevels::new(&loss.data, &visit.sites, &visit.values)?;
+    let Found { evaluation, observed, losses, stop, steps } = found;
+    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values)?;
     let mut outcome = Outcome {
-        device: format!("classical solver, {}", twin.describe()),
+        device: format!("classical solver, {}", reference.describe()),
         stop,
-        unknowns: ScalarOutcome::all(problem, &visit.theta.eta),
-        misfits: misfits(&loss.data, &visit.sites, None, Some(&visit.values))?,
+        unknowns: ScalarOutcome::all(problem, &evaluation.theta.eta),
+        misfits: misfits(&loss.data, &evaluation.sites, None, Some(&evaluation.values))?,
         losses,
         noise: noise.observations.clone(),
         train_steps: steps,
         seconds: Seconds { train: seconds, per_step: seconds / steps as f64, ..Seconds::default() },
-        fields: classical_fields(problem, &visit.solution)?,
+        fields: classical_fields(problem, &evaluation.solution)?,
         ..Outcome::begun(problem, job.method.name(), job.seed)
     };
-    for (function, values) in problem.functions.iter().zip(&visit.theta.functions) {
+    for (function, values) in problem.functions.iter().zip(&evaluation.theta.functions) {
         let lattice = Lattice::new(function);
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, GradientMode::Exact.name())?);
-        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
-        score::compare_range(&mut outcome, problem, function);
+        outcome.functions.push(function_score::outcome(
+            problem,
+            function,
+            &mut estimate,
+            GradientMode::Exact.name(),
+        )?);
+        function_score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        function_score::compare_range(&mut outcome, problem, function);
     }
     match observed {
         Some(observed) => {
-            error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &visit.theta.eta));
+            error_bars(&mut outcome, Uncertainty::new(problem, &noise, &observed, &evaluation.theta.eta));
         }
-        None => band::add(&mut outcome, &loss.data, &visit, &noise),
+        None => function_uncertainty::add(&mut outcome, &loss.data, &evaluation, &noise),
     }
-    let solutions = Solutions { network: None, classical: Some(&visit.solution), tables: &tables };
+    let solutions = Solutions { network: None, classical: Some(&evaluation.solution), tables: &tables };
     picture::draw(problem, solutions, &mut outcome);
     if outcome.stop == Stop::Converged {
         outcome.unknowns.iter_mut().for_each(|unknown| unknown.data_optimal = Some(unknown.estimate));
@@ -70,33 +78,33 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
 
 /// Where a search ended.
 struct Found<'a> {
-    visit: Visit<'a>,
+    evaluation: Evaluation<'a>,
     /// The observed quantities with their derivatives by the scalars, where these are all that is unknown.
-    observed: Option<Vec<WithSlopes>>,
+    observed: Option<Vec<Sensitivities>>,
     losses: Vec<(String, f64)>,
     stop: Stop,
     steps: usize,
 }
 
 /// Few scalars: Gauss-Newton.
-fn gauss_newton<'a>(mut loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
+fn gauss_newton<'a>(mut loss: ReferenceLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
     let guess = Theta::guess(loss.data.problem())?;
     let names = loss.data.names();
-    watch.observer.event(&Event::Begin(Phase::Train, optimum::MAX_ITERATIONS));
-    let found = loss.visit(&guess).and_then(|guess| {
-        optimum::minimise(&mut loss, guess, &mut |iterate| {
-            watch.step(iterate, &names, optimum::MAX_ITERATIONS)
+    watch.observer.event(&Event::Begin(Phase::Train, gauss_newton::MAX_ITERATIONS));
+    let found = loss.evaluate(&guess).and_then(|guess| {
+        gauss_newton::minimise(&mut loss, guess, &mut |iterate| {
+            watch.step(iterate, &names, gauss_newton::MAX_ITERATIONS)
         })
     });
     watch.observer.event(&Event::End(Phase::Train));
-    let Optimum { visit, stop, steps } = found?;
-    let observed = loss.slopes(&visit)?;
-    let losses = names.into_iter().zip(visit.judged.terms.clone()).collect();
-    Ok(Found { visit, observed: Some(observed), losses, stop, steps })
+    let Optimum { evaluation, stop, steps } = found?;
+    let observed = loss.slopes(&evaluation)?;
+    let losses = names.into_iter().zip(evaluation.loss_terms.terms.clone()).collect();
+    Ok(Found { evaluation, observed: Some(observed), losses, stop, steps })
 }
 
 /// Functions: L-BFGS.
-fn lbfgs<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
+fn lbfgs<'a>(loss: ReferenceLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
     let guess = Theta::guess(loss.data.problem())?;
     let target = Target::new(loss)?;
     let names = target.names();
@@ -107,7 +115,7 @@ fn lbfgs<'a>(loss: TwinLoss<'a>, watch: &mut Watch<'_>) -> Result<Found<'a>> {
     watch.observer.event(&Event::End(Phase::Train));
     let Descent { end, stop, steps } = found?;
     let losses = names.into_iter().zip(end.terms).collect();
-    Ok(Found { visit: end.visit, observed: None, losses, stop, steps })
+    Ok(Found { evaluation: end.evaluation, observed: None, losses, stop, steps })
 }
 
 /// Reports iterations and knows when to stop.

@@ -7,22 +7,25 @@ mod search;
 
 use super::Job;
 use crate::cache::{Place, take_word};
-use crate::closing::{Inspector, Mover, error_bars, misfits};
-use crate::data::observed_tables;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::function::{Lattice, score};
-use crate::misfit::DataLoss;
-use crate::observer::{Control, Event, Observer, Phase, Record};
-use crate::outcome::{Field, Fields, LearnedOutcome, Outcome, ScalarOutcome, Seconds, Stop};
-use crate::picture::{self, Solutions};
-use crate::problem::{Problem, Table};
-use crate::seeds::{Purpose, seed_for};
-use crate::twin::Twin;
-use crate::uncertainty::{NoiseLevels, Uncertainty};
-use crate::verify::{agreement, classical_fields, report_axes, report_columns};
+use bilo_assess::assess::{GradientSource, Inspector, error_bars, misfits};
+use bilo_assess::function_score;
+use bilo_assess::outcome::{LearnedOutcome, Outcome, ScalarOutcome, Seconds};
+use bilo_assess::picture::{self, Solutions};
+use bilo_assess::uncertainty::{NoiseLevels, Uncertainty};
+use bilo_assess::verify::{agreement, classical_fields, report_axes, report_columns};
+use bilo_fit::data_loss::DataLoss;
+use bilo_fit::observer::{Control, Event, Observer, Phase, Record};
+use bilo_fit::stop::Stop;
 use bilo_learn::{Surrogate, Trained, train};
+use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::fields::{Field, Fields};
+use bilo_problem::function::Lattice;
+use bilo_problem::seeds::{Purpose, seed_for};
+use bilo_problem::{Problem, Table};
+use bilo_reference::data::observed_tables;
+use bilo_reference::solver::ReferenceSolver;
 use examples::Solved;
-use model::{Parameters, Pupil};
+use model::{Parameters, TrainingSet};
 use search::{Found, Search};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -32,11 +35,11 @@ use std::time::Instant;
 pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     let began = Instant::now();
     let tables = observed_tables(problem, job.seed)?;
-    let twin = Twin::new(problem)?;
+    let reference = ReferenceSolver::new(problem)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Diagnostic::new(format!("no threads: {error}"), Default::default()))?;
     let mut watch = Watch::new(problem, observer, began);
-    let (solved, examples_seconds) = solve(problem, job, &twin, &pool, &mut watch)?;
+    let (solved, examples_seconds) = solve(problem, job, &reference, &pool, &mut watch)?;
     let parameters = Parameters::new(problem, job.method)?;
     let start = Instant::now();
     let learned = learn(problem, job, &solved, &parameters, &pool, &mut watch)?;
@@ -52,7 +55,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     };
     let of_learning = learned_outcome(&solved, &learned, [examples_seconds, learning_seconds]);
     let mut outcome = Outcome {
-        device: format!("neural operator, examples by the classical solver, {}", twin.describe()),
+        device: format!("neural operator, examples by the classical solver, {}", reference.describe()),
         precision: "f32".to_owned(),
         stop: found.stop.clone(),
         unknowns: ScalarOutcome::all(problem, &found.theta.eta),
@@ -66,7 +69,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
     if let Some((count, reason)) = &solved.failed {
         outcome.warnings.push(format!("{count} examples have no solution and were left out: {reason}"));
     }
-    conclude(&mut outcome, &search, &found, &twin, &tables)?;
+    conclude(&mut outcome, &search, &found, &reference, &tables)?;
     outcome.seconds.total = began.elapsed().as_secs_f64();
     Ok(outcome)
 }
@@ -75,7 +78,7 @@ pub(super) fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> 
 fn solve(
     problem: &Problem,
     job: &Job,
-    twin: &Twin,
+    reference: &ReferenceSolver,
     pool: &rayon::ThreadPool,
     watch: &mut Watch<'_>,
 ) -> Result<(Solved, f64)> {
@@ -86,7 +89,7 @@ fn solve(
     };
     let (start, count) = (Instant::now(), examples.size());
     watch.observer.event(&Event::Begin(Phase::Examples, count));
-    let solved = examples::solved(problem, examples, twin, pool, &mut |done| {
+    let solved = examples::solved(problem, examples, reference, pool, &mut |done| {
         watch.step(Phase::Examples, done, count, &[], &problem.eta_of_guess()).is_none()
     });
     watch.observer.event(&Event::End(Phase::Examples));
@@ -125,8 +128,8 @@ fn learn(
     let mut learned = vec![];
     for observation in 0..problem.observations.len() {
         let seed = seed_for(job.seed, Purpose::Learning, observation);
-        let Pupil { model, samples, split, training } =
-            Pupil::new(problem, examples, job.method, solved, parameters, observation, seed)?;
+        let TrainingSet { model, samples, split, training } =
+            TrainingSet::new(problem, examples, job.method, solved, parameters, observation, seed)?;
         let key = format!("{} {:?} {training:?}\n", job.method.name(), problem.learning.without_examples());
         let place = Place::new("learned", key + &examples::key(problem, examples) + &observation.to_string());
         if let Some(trained) = place.read().and_then(|bytes| trained_of(&bytes, model.weights())) {
@@ -208,46 +211,46 @@ fn learned_outcome(solved: &Solved, learned: &[Learned], seconds: [f64; 2]) -> L
     }
 }
 
-/// What the classical twin says of the estimate, and what the models do.
+/// What the reference solver says of the estimate, and what the models do.
 fn conclude(
     outcome: &mut Outcome,
     search: &Search<'_>,
     found: &Found,
-    twin: &Twin,
+    reference: &ReferenceSolver,
     tables: &[Table],
 ) -> Result<()> {
     let data = search.data;
     let problem = data.problem();
     let sites = data.sites(&found.theta.eta)?;
     let by_model = search.observed(&search.freeze(&sites), &found.theta);
-    let inspector = Inspector { data, twin: Ok(twin), mover: Mover::Learned };
-    let visit = inspector.visit(&found.theta);
-    let classical = visit.as_ref().ok().map(|visit| &visit.values[..]);
+    let inspector = Inspector { data, reference: Ok(reference), mover: GradientSource::Learned };
+    let evaluation = inspector.evaluate(&found.theta);
+    let classical = evaluation.as_ref().ok().map(|evaluation| &evaluation.values[..]);
     outcome.misfits = misfits(&data, &sites, Some(&by_model), classical)?;
     let noise = NoiseLevels::new(&data, &sites, classical.unwrap_or(&by_model))?;
     outcome.noise = noise.observations.clone();
-    outcome.fields = match &visit {
-        Ok(visit) => classical_fields(problem, &visit.solution)?,
+    outcome.fields = match &evaluation {
+        Ok(evaluation) => classical_fields(problem, &evaluation.solution)?,
         Err(_) => Fields { axes: report_axes(problem), arrays: vec![] },
     };
-    outcome.classical_failure = visit.as_ref().err().cloned();
+    outcome.classical_failure = evaluation.as_ref().err().cloned();
     compare_states(outcome, search, found)?;
     for (function, values) in problem.functions.iter().zip(&found.theta.functions) {
         let lattice = Lattice::new(function);
         let mut estimate = |columns: &[&[f64]]| Ok(lattice.sample(values, columns));
         let gradient = inspector.mover.gradient(problem.training.gradient);
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, gradient)?);
-        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
-        score::compare_range(outcome, problem, function);
+        outcome.functions.push(function_score::outcome(problem, function, &mut estimate, gradient)?);
+        function_score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        function_score::compare_range(outcome, problem, function);
     }
-    let solution = visit.as_ref().ok().map(|visit| &visit.solution);
+    let solution = evaluation.as_ref().ok().map(|evaluation| &evaluation.solution);
     picture::draw(problem, Solutions { network: None, classical: solution, tables }, outcome);
-    let Ok(visit) = visit else { return Ok(()) };
+    let Ok(evaluation) = evaluation else { return Ok(()) };
     if problem.functions.is_empty() {
-        let slopes = inspector.slopes(&visit).ok();
+        let slopes = inspector.slopes(&evaluation).ok();
         let found = slopes.and_then(|slopes| Uncertainty::new(problem, &noise, &slopes, &found.theta.eta));
         error_bars(outcome, found);
-        inspector.data_optimal(outcome, visit);
+        inspector.data_optimal(outcome, evaluation);
     }
     Ok(())
 }

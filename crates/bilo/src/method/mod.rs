@@ -7,12 +7,12 @@ mod networks;
 mod rivals;
 mod trained;
 
-use crate::checkpoint::Checkpoint;
-use crate::diagnostic::Result;
-use crate::hardware::Hardware;
-use crate::observer::Observer;
-use crate::outcome::Outcome;
-use crate::problem::Problem;
+use bilo_assess::outcome::Outcome;
+use bilo_fit::checkpoint::Checkpoint;
+use bilo_fit::observer::Observer;
+use bilo_operator::hardware::Hardware;
+use bilo_problem::Problem;
+use bilo_problem::diagnostic::Result;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum Method {
     /// Bilevel local operator learning.
     #[default]
     Bilo,
-    /// The minimum of the same data loss under the exact PDE, by the classical twin.
+    /// The minimum of the same data loss under the exact PDE, by the reference solver.
     Adjoint,
     /// A physics-informed network: equation and data in one loss.
     Pinn,

@@ -1,28 +1,30 @@
 //! What all methods with networks have in common: the scene of a run, and its conclusion.
 
 use super::{Job, Method};
-use crate::audit::{Audit, near};
-use crate::closing::{Inspector, Mover};
-use crate::diagnostic::Result;
-use crate::function::{network, score};
-use crate::level::Upper;
-use crate::operator::LocalOperator;
-use crate::outcome::{OperatorOutcome, Outcome, ScalarOutcome, Seconds};
-use crate::picture::{self, Networks, Solutions};
-use crate::problem::{GradientMode, Problem, Table};
-use crate::train::{Ended, Point};
-use crate::twin::Twin;
-use crate::verify::verify;
+use bilo_assess::assess::{GradientSource, Inspector};
+use bilo_assess::audit::{Audit, near};
+use bilo_assess::function_score;
+use bilo_assess::outcome::{OperatorOutcome, Outcome, ScalarOutcome, Seconds};
+use bilo_assess::picture::{self, Networks, Solutions};
+use bilo_assess::verify::verify;
 use bilo_jet::Device;
+use bilo_operator::function_values;
+use bilo_operator::level::Upper;
+use bilo_operator::operator::LocalOperator;
+use bilo_operator::state::OperatorState;
+use bilo_operator::train::Ended;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::{GradientMode, Problem, Table};
+use bilo_reference::solver::ReferenceSolver;
 use std::time::Instant;
 
 /// What every way to networks needs.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct RunContext<'a> {
     pub(super) problem: &'a Problem,
     pub(super) job: &'a Job,
     pub(super) tables: &'a [Table],
-    pub(super) twin: &'a std::result::Result<Twin, String>,
+    pub(super) reference: &'a std::result::Result<ReferenceSolver, String>,
     pub(super) began: Instant,
     /// Why networks are trained where a dictionary was looked for first.
     pub(super) why: Option<&'a str>,
@@ -34,7 +36,7 @@ pub(super) struct Found {
     pub(super) device: Box<dyn Device>,
     /// The upper level's densities, if they moved the unknowns.
     pub(super) upper: Option<Upper>,
-    pub(super) point: Point,
+    pub(super) point: OperatorState,
     pub(super) losses: Vec<(String, f64)>,
     /// The audit at the guess, or why there is none; nothing if there is nothing to audit.
     pub(super) at_guess: Option<std::result::Result<Audit, String>>,
@@ -46,9 +48,9 @@ pub(super) struct Found {
     pub(super) trained: Ended,
 }
 
-/// The classical twin's word on it.
-pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
-    let Scene { problem, job, tables, twin, began, .. } = *scene;
+/// The reference solver's word on it.
+pub(super) fn conclude(scene: &RunContext<'_>, found: Found) -> Result<Outcome> {
+    let RunContext { problem, job, tables, reference, began, .. } = *scene;
     let earlier = job.from.as_ref().map_or(0.0, |from| from.seconds);
     let Found {
         mut operator,
@@ -63,14 +65,14 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
         trained,
     } = found;
     let mover = match job.method {
-        Method::Pinn => Mover::Joint,
-        Method::Bpn => Mover::Hypergradient,
-        _ => upper.as_ref().map_or(Mover::Slopes, Mover::Upper),
+        Method::Pinn => GradientSource::Joint,
+        Method::Bpn => GradientSource::Hypergradient,
+        _ => upper.as_ref().map_or(GradientSource::Slopes, GradientSource::Upper),
     };
-    let inspector = Inspector::new(problem, tables, twin, mover);
-    let estimate = network::theta(problem, &mut operator, device.as_mut(), &point)?;
-    let visit = inspector.visit(&estimate);
-    let classical = visit.as_ref().map(|visit| &visit.solution).map_err(Clone::clone);
+    let inspector = Inspector::new(problem, tables, reference, mover);
+    let estimate = function_values::theta(problem, &mut operator, device.as_mut(), &point)?;
+    let evaluation = inspector.evaluate(&estimate);
+    let classical = evaluation.as_ref().map(|evaluation| &evaluation.solution).map_err(Clone::clone);
     let verdict = verify(problem, &mut operator, device.as_mut(), &point, classical)?;
     let train_steps = trained.steps;
     let kind = description.as_ref().map_or("network", |operator| operator.kind);
@@ -121,17 +123,17 @@ pub(super) fn conclude(scene: &Scene<'_>, found: Found) -> Result<Outcome> {
     let gradient = mover.gradient(problem.training.gradient);
     for (number, function) in problem.functions.iter().enumerate() {
         let mut estimate = |columns: &[&[f64]]| {
-            network::sample(problem, &mut operator, device.as_mut(), &point, number, columns)
+            function_values::sample(problem, &mut operator, device.as_mut(), &point, number, columns)
         };
-        outcome.functions.push(score::outcome(problem, function, &mut estimate, gradient)?);
-        score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
-        score::compare_range(&mut outcome, problem, function);
+        outcome.functions.push(function_score::outcome(problem, function, &mut estimate, gradient)?);
+        function_score::add_fields(&mut outcome.fields, problem, function, &mut estimate)?;
+        function_score::compare_range(&mut outcome, problem, function);
     }
     let network = Networks { operator: &mut operator, device: device.as_mut(), point: &point };
-    let classical = visit.as_ref().ok().map(|visit| &visit.solution);
+    let classical = evaluation.as_ref().ok().map(|evaluation| &evaluation.solution);
     let solutions = Solutions { network: Some(network), classical, tables };
     picture::draw(problem, solutions, &mut outcome);
-    inspector.close(&mut outcome, &point, visit.ok(), &mut operator, device.as_mut())?;
+    inspector.close(&mut outcome, &point, evaluation.ok(), &mut operator, device.as_mut())?;
     outcome.seconds.total = earlier + began.elapsed().as_secs_f64();
     Ok(outcome)
 }

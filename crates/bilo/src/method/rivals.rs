@@ -1,15 +1,14 @@
 //! Networks that stand for one solution, with no local operator.
 
-use super::Job;
-use super::networks::{Scene, conclude};
-use super::trained;
-use crate::data::observed_tables;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::observer::Observer;
-use crate::outcome::Outcome;
-use crate::problem::{Problem, WeightOptimiser};
-use crate::twin::Twin;
+use super::networks::{RunContext, conclude};
+use super::{Job, trained};
+use bilo_assess::outcome::Outcome;
+use bilo_fit::observer::Observer;
 use bilo_jet::Precision;
+use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::{Problem, WeightOptimiser};
+use bilo_reference::data::observed_tables;
+use bilo_reference::solver::ReferenceSolver;
 use std::time::Instant;
 
 /// A physics-informed network (PINN; Raissi, Perdikaris & Karniadakis 2019): residuals and data pull at the same weights,
@@ -35,8 +34,8 @@ fn train(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Ou
     }
     let began = Instant::now();
     let tables = observed_tables(problem, job.seed)?;
-    let twin = Twin::new(problem).map_err(|error| error.headline());
-    let scene = Scene { problem, job, tables: &tables, twin: &twin, began, why: None };
+    let reference = ReferenceSolver::new(problem).map_err(|error| error.headline());
+    let scene = RunContext { problem, job, tables: &tables, reference: &reference, began, why: None };
     let found = trained::train(&scene, observer)?;
     conclude(&scene, found)
 }

@@ -4,26 +4,28 @@
 //! the weights.
 
 use super::Method;
-use super::networks::{Found, Scene};
-use crate::closing::{Inspector, Mover};
-use crate::diagnostic::Result;
-use crate::hardware::require_sound;
-use crate::level::{Fit, Joint, Lower, Upper};
-use crate::observer::{Event, Observer, Phase};
-use crate::operator::LocalOperator;
-use crate::outcome::{OperatorOutcome, Stop};
-use crate::problem::{Problem, Table, sample};
-use crate::seeds::{Purpose, seed_for};
-use crate::theta::Theta;
-use crate::train::{Ended, Losses, Past, Point, Trainer, keeping};
-use crate::twin::Twin;
+use super::networks::{Found, RunContext};
+use bilo_assess::assess::{GradientSource, Inspector};
+use bilo_assess::outcome::OperatorOutcome;
+use bilo_fit::observer::{Event, Observer, Phase};
+use bilo_fit::stop::Stop;
 use bilo_jet::Device;
+use bilo_operator::hardware::require_sound;
+use bilo_operator::level::{Fit, Joint, Lower, Upper};
+use bilo_operator::operator::LocalOperator;
+use bilo_operator::state::OperatorState;
+use bilo_operator::train::{Ended, Losses, Past, Trainer, keeping};
+use bilo_problem::diagnostic::Result;
+use bilo_problem::seeds::{Purpose, seed_for};
+use bilo_problem::theta::Theta;
+use bilo_problem::{Problem, Table, sample};
+use bilo_reference::solver::ReferenceSolver;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 /// Trains.
-pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Found> {
-    let Scene { problem, job, tables, twin, .. } = *scene;
+pub(super) fn train(scene: &RunContext<'_>, observer: &mut dyn Observer) -> Result<Found> {
+    let RunContext { problem, job, tables, reference, .. } = *scene;
     let from = job.from.as_deref();
     let mut device = job.hardware.device(problem.training.precision, job.threads)?;
     let mut operator = match job.method {
@@ -33,14 +35,14 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
     let loaded = Loaded::new(scene, &mut operator, device.as_mut())?;
     let losses = loaded.losses(job.method);
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
-    let fit = load_start(fit, problem, twin, job.seed, &mut operator, device.as_mut(), observer)?;
+    let fit = load_start(fit, problem, reference, job.seed, &mut operator, device.as_mut(), observer)?;
     require_sound(device.as_ref())?;
 
     let mut loss_names = losses.names();
     loss_names.extend(fit.names().to_vec());
     let mut eta = problem.eta_of_guess();
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
-    let mut point = Point::new(operator.initial_weights(job.seed), eta);
+    let mut point = OperatorState::new(operator.initial_weights(job.seed), eta);
     let mut trainer = Trainer {
         device: device.as_mut(),
         problem,
@@ -60,7 +62,7 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
     };
     let (mut at_guess, mut near) = (None, vec![]);
     if let Losses::Bilevel { upper, .. } = losses {
-        let inspector = Inspector::new(problem, tables, twin, Mover::Upper(upper));
+        let inspector = Inspector::new(problem, tables, reference, GradientSource::Upper(upper));
         at_guess = Some(inspector.audit_guess(&point, &mut operator, trainer.device)?);
         near = inspector.near(&point, job.seed, &mut operator, trainer.device)?;
     }
@@ -95,8 +97,8 @@ enum Loaded {
 }
 
 impl Loaded {
-    fn new(scene: &Scene<'_>, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
-        let Scene { problem, job, tables, .. } = *scene;
+    fn new(scene: &RunContext<'_>, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
+        let RunContext { problem, job, tables, .. } = *scene;
         let (tables, seed) = (tables.to_vec(), job.seed);
         Ok(match job.method {
             Method::Pinn | Method::Bpn => {
@@ -125,7 +127,7 @@ impl Loaded {
 fn load_start(
     fit: Fit,
     problem: &Problem,
-    twin: &std::result::Result<Twin, String>,
+    reference: &std::result::Result<ReferenceSolver, String>,
     seed: u64,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
@@ -135,18 +137,20 @@ fn load_start(
         return Ok(fit);
     }
     let guess = Theta::guess(problem)?;
-    let solved = match twin {
-        Ok(twin) => twin.solve(&guess).map(|solution| (twin, solution)).map_err(|error| error.to_string()),
+    let solved = match reference {
+        Ok(reference) => {
+            reference.solve(&guess).map(|solution| (reference, solution)).map_err(|error| error.to_string())
+        }
         Err(reason) => Err(reason.clone()),
     };
-    let (twin, solution) = match solved {
+    let (reference, solution) = match solved {
         Ok(solved) => solved,
         Err(reason) => {
             observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
             return Ok(fit);
         }
     };
-    observer.event(&Event::Note(&format!("classical solution at the guess: {}", twin.describe())));
+    observer.event(&Event::Note(&format!("classical solution at the guess: {}", reference.describe())));
     let columns = start_points(problem, seed)?;
     let table =
         |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
@@ -171,7 +175,7 @@ fn start_points(problem: &Problem, seed: u64) -> Result<Vec<Vec<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Coordinate, DataSpec, PointsSpec, Unknown};
+    use bilo_problem::{Coordinate, DataSpec, PointsSpec, Unknown};
 
     /// A problem with so many points of [0, 1].
     fn on_grid(count: usize) -> Problem {

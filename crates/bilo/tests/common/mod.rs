@@ -1,18 +1,20 @@
 //! What several tests assert.
 
 use bilo::data::observed_tables;
+use bilo::data_loss::DataLoss;
 use bilo::descent::Target;
-use bilo::misfit::{DataLoss, TwinLoss};
+use bilo::misfit::ReferenceLoss;
 use bilo::problem::Problem;
+use bilo::reference::ReferenceSolver;
 use bilo::theta::Theta;
-use bilo::twin::Twin;
 
 /// The gradient of the regularised data loss by the discrete adjoint agrees with central differences, by every
 /// variable, to 1e-6 of its largest entry.
 pub(crate) fn assert_gradient(problem: &Problem) {
     let tables = observed_tables(problem, 0).unwrap();
-    let twin = Twin::new(problem).unwrap();
-    let target = Target::new(TwinLoss { data: DataLoss::new(problem, &tables), twin: &twin }).unwrap();
+    let reference = ReferenceSolver::new(problem).unwrap();
+    let target =
+        Target::new(ReferenceLoss { data: DataLoss::new(problem, &tables), reference: &reference }).unwrap();
     let start = target.variables(&Theta::guess(problem).unwrap()).unwrap();
     let found = target.evaluate(&start).unwrap();
     let largest = found.gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));

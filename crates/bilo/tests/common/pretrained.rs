@@ -6,12 +6,13 @@ use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
 use bilo::problem::Problem;
-use bilo::train::{Losses, Past, Point, Trainer};
+use bilo::state::OperatorState;
+use bilo::train::{Losses, Past, Trainer};
 use bilo_jet::{Device, cpu};
 use std::time::Instant;
 
 /// The lower level trained at the guess only, without u_0, functions as networks.
-pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, Point) {
+pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, OperatorState) {
     let mut device = cpu(problem.training.precision, Some(2));
     let mut operator = LocalOperator::new(problem, 0).unwrap();
     let lower = Lower::new(problem, &mut operator, device.as_mut(), 0).unwrap();
@@ -20,7 +21,7 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
     let fit = Fit::new(problem, &mut operator, device.as_mut()).unwrap();
     let loss_names = [lower.names(), upper.names(), fit.names()].concat();
     let names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
-    let mut point = Point::new(operator.initial_weights(0), problem.eta_of_guess());
+    let mut point = OperatorState::new(operator.initial_weights(0), problem.eta_of_guess());
     let ended = Trainer {
         device: device.as_mut(),
         problem,

@@ -4,13 +4,13 @@
 //! and are kept on disk under a name made of everything that they depend on.
 
 use crate::cache::{Place, take, take_word};
-use crate::diagnostic::{Diagnostic, Result};
-use crate::function::{Lattice, Shape};
-use crate::problem::{Examples, FieldAround, KnownFunction, Problem, RandomField, UnknownFunction};
-use crate::seeds::{Purpose, seed_for};
-use crate::theta::Theta;
-use crate::twin::Twin;
 use bilo_jet::PointSource;
+use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::function::{Lattice, Shape};
+use bilo_problem::seeds::{Purpose, seed_for};
+use bilo_problem::theta::Theta;
+use bilo_problem::{Examples, FieldAround, KnownFunction, Problem, RandomField, UnknownFunction};
+use bilo_reference::solver::ReferenceSolver;
 use faer::Mat;
 use faer::linalg::solvers::{PartialPivLu, Solve};
 use rand::{RngExt, SeedableRng};
@@ -46,7 +46,7 @@ pub(super) struct Solved {
 pub(super) fn solved(
     problem: &Problem,
     examples: &Examples,
-    twin: &Twin,
+    reference: &ReferenceSolver,
     pool: &rayon::ThreadPool,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Solved> {
@@ -63,8 +63,8 @@ pub(super) fn solved(
     }
     let mut found = vec![];
     let one = |theta: &Theta| -> std::result::Result<Vec<Vec<f32>>, String> {
-        let solution = twin.solve(theta).map_err(|error| error.to_string())?;
-        let observe = |o: &crate::problem::Observation| solution.observe(&o.value, &points);
+        let solution = reference.solve(theta).map_err(|error| error.to_string())?;
+        let observe = |o: &bilo_problem::Observation| solution.observe(&o.value, &points);
         let observed = problem.observations.iter().map(observe).collect::<Result<Vec<_>>>();
         let observed = observed.map_err(|error| error.headline())?;
         match observed.iter().flatten().all(|value| value.is_finite()) {
@@ -249,7 +249,7 @@ fn rows(bytes: &[u8], [observations, examples, nodes]: [usize; 3]) -> Option<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Overrides;
+    use bilo_problem::Overrides;
 
     fn poisson() -> (Problem, Examples) {
         let text = include_str!("../../../../../problems/poisson-variable.toml");

@@ -1,14 +1,14 @@
 //! A neural operator for each observation: parameters in, observed values out.
 
 use super::examples::{Solved, held};
-use crate::diagnostic::{Diagnostic, Result};
-use crate::function::Lattice;
 use crate::method::Method;
-use crate::problem::{Examples, FnoChoice, Lessons, Problem};
-use crate::theta::Theta;
 use bilo_learn::{
     DeepOnet, DeepOnetSpec, Fno, FnoSpec, GridAxis, Samples, Schedule, Split, Surrogate, Training, Units,
 };
+use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::function::Lattice;
+use bilo_problem::theta::Theta;
+use bilo_problem::{Examples, FnoChoice, LearningOptions, Problem};
 
 /// The share of the examples that is held back.
 const HELD_BACK: f64 = 0.1;
@@ -57,14 +57,14 @@ impl Parameters {
 }
 
 /// An untrained model with what it learns from.
-pub(super) struct Pupil {
+pub(super) struct TrainingSet {
     pub(super) model: Box<dyn Surrogate>,
     pub(super) samples: Samples,
     pub(super) split: Split,
     pub(super) training: Training,
 }
 
-impl Pupil {
+impl TrainingSet {
     /// For one observation.
     pub(super) fn new(
         problem: &Problem,
@@ -80,7 +80,7 @@ impl Pupil {
         let split = Split::new(samples.count(), HELD_BACK, seed);
         let mut units = Units::of(&samples, &split.training);
         parameters.share_units(&mut units, problem.unknowns.len());
-        let (model, lessons): (Box<dyn Surrogate>, Lessons) = match method {
+        let (model, lessons): (Box<dyn Surrogate>, LearningOptions) = match method {
             Method::Fno => {
                 let choice = problem.learning.fno;
                 let axes = axes(problem, examples, choice)?;
@@ -95,7 +95,7 @@ impl Pupil {
                 (Box::new(DeepOnet::new(spec, units)), choice.lessons)
             }
         };
-        let Lessons { steps, batch, rate } = lessons;
+        let LearningOptions { steps, batch, rate } = lessons;
         let training = Training { steps, batch, rate, schedule: Schedule::Cosine, seed };
         Ok(Self { model, samples, split, training })
     }
@@ -124,7 +124,7 @@ fn axes(problem: &Problem, examples: &Examples, choice: FnoChoice) -> Result<Vec
             return refuse(message, "state the same `grid` for the function and in [examples]");
         }
     }
-    let axis = |(coordinate, &nodes): (&crate::problem::Coordinate, &usize)| GridAxis {
+    let axis = |(coordinate, &nodes): (&bilo_problem::Coordinate, &usize)| GridAxis {
         nodes,
         interval: [coordinate.lo, coordinate.hi],
         modes: choice.modes,

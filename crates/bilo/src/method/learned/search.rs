@@ -3,17 +3,17 @@
 use super::examples::held;
 use super::model::Parameters;
 use super::{Learned, Watch};
-use crate::diagnostic::Result;
-use crate::function::RegulariserOnLattice;
-use crate::likelihood::Sites;
-use crate::misfit::DataLoss;
-use crate::observer::{Event, Phase};
-use crate::outcome::Stop;
-use crate::problem::Likelihood;
-use crate::settle::Settling;
-use crate::theta::Theta;
+use bilo_fit::convergence::Convergence;
+use bilo_fit::data_loss::DataLoss;
+use bilo_fit::observer::{Event, Phase};
+use bilo_fit::stop::Stop;
 use bilo_learn::Frozen;
 use bilo_optim::{Adam, GradientMethod};
+use bilo_problem::Likelihood;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::function::RegulariserOnLattice;
+use bilo_problem::sites::Sites;
+use bilo_problem::theta::Theta;
 
 /// Intensities of processes must be positive, and what was learned need not be: below this part of the largest one they
 /// are held.
@@ -88,9 +88,9 @@ impl<'a> Search<'a> {
         let problem = self.data.problem();
         let parameters = self.parameters.of(problem, theta);
         let observed = self.observed(&self.frozen, theta);
-        let judged = self.data.judge(&self.sites, &observed)?;
+        let loss_terms = self.data.terms(&self.sites, &observed)?;
         let mut slopes = theta.zeros();
-        for (number, (model, by_values)) in self.frozen.iter().zip(judged.by_values).enumerate() {
+        for (number, (model, by_values)) in self.frozen.iter().zip(loss_terms.by_values).enumerate() {
             // What is held does not move.
             let floor = self.floor(number, &observed[number]);
             let each = observed[number].iter().zip(by_values);
@@ -105,7 +105,7 @@ impl<'a> Search<'a> {
                 nodes.iter().zip(&mut of_functions).for_each(|(&node, slope)| sums[node] += slope);
             }
         }
-        let mut terms = judged.terms;
+        let mut terms = loss_terms.terms;
         for (function, regulariser) in self.regularisers.iter().enumerate() {
             let Some(regulariser) = regulariser else { continue };
             let (mean, by_values) = regulariser.mean(&theta.functions[function]);
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         let settings = &problem.training;
         let moved = self.moved()?;
         let (rates, scales) = self.rates_and_scales(&moved);
-        let (mut settling, mut adam) = (Settling::new(settings, scales), Adam::new(rates));
+        let (mut settling, mut adam) = (Convergence::new(settings, scales), Adam::new(rates));
         let mut theta = Theta::guess(problem)?;
         let mut found = Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, steps: 0 };
         watch.observer.event(&Event::Begin(Phase::Train, settings.train_steps));

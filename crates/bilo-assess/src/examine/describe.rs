@@ -1,0 +1,196 @@
+//! The problem as understood, in lines.
+
+use super::reach::Reach;
+use bilo_jet::{Activation, Frame};
+use bilo_operator::operator::LocalOperator;
+use bilo_problem::spline::GridAxis;
+use bilo_problem::text::{count, digits};
+use bilo_problem::{
+    Argument, Data, Equation, Examples, FieldAround, Formula, GivenField, Likelihood, NetworkChoice, Problem,
+    Regulariser, Span, Transform, Unknown, UnknownFunction,
+};
+
+pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
+    let line = |c: &bilo_problem::Coordinate| {
+        let kind = if c.time {
+            ", time"
+        } else if c.periodic {
+            ", periodic"
+        } else {
+            ""
+        };
+        format!("{} in [{}, {}]{kind}", c.name, c.lo, c.hi)
+    };
+    problem.coordinates.iter().map(line).collect()
+}
+
+pub(super) fn given(problem: &Problem) -> Vec<String> {
+    let line = |field: &GivenField| {
+        let axes = field.of.iter().zip(field.spline.axes());
+        let along = |(&c, axis): (&usize, &GridAxis)| {
+            format!(
+                "{} nodes of {} from {} to {}",
+                axis.count,
+                problem.coordinates[c].name,
+                digits(axis.first, 6),
+                digits(axis.last(), 6)
+            )
+        };
+        let grid = axes.map(along).collect::<Vec<_>>().join(", ");
+        let ((lo, hi), kind) = (field.range, field.spline.interpolation().name());
+        format!(
+            "{}: {}; {grid}; values from {} to {}, {kind}",
+            field.name,
+            field.source,
+            digits(lo, 6),
+            digits(hi, 6)
+        )
+    };
+    problem.given.iter().map(line).collect()
+}
+
+pub(super) fn inputs(problem: &Problem) -> Vec<String> {
+    problem.inputs.iter().map(|input| format!("{} = {}", input.name, input.value.text)).collect()
+}
+
+/// `1 point, following x = z`
+pub(super) fn points(problem: &Problem, equation: &Equation, number: usize) -> String {
+    let place = |(coordinate, place): &(usize, Formula)| {
+        format!(", following {} = {}", problem.coordinates[*coordinate].name, place.text)
+    };
+    count(number, "point") + &equation.points.moving.iter().map(place).collect::<String>()
+}
+
+/// Every unknown with its start and the way it reaches the losses.
+pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
+    let line = |(number, unknown): (usize, &Unknown)| {
+        let moved = match unknown.transform {
+            Transform::Identity => String::new(),
+            Transform::Log => ", moved as its logarithm".to_owned(),
+        };
+        let truth = unknown.truth.map(|truth| format!(", truth {truth}")).unwrap_or_default();
+        let used = reach.places_of(number).join(", ");
+        format!("{}: guess {}{truth}{moved}; in {used}; {}", unknown.name, unknown.guess, reach.way(number))
+    };
+    let scalars = problem.unknowns.iter().enumerate().map(line);
+    scalars.chain(functions(problem, reach)).collect()
+}
+
+fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
+    let line = |(number, unknown): (usize, &UnknownFunction)| {
+        let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.describe()));
+        let truth = truth.unwrap_or_default();
+        let regulariser = match &unknown.regulariser {
+            Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
+            None => "no regulariser".to_owned(),
+        };
+        let range = unknown.of.iter().filter(|_| unknown.state().is_some());
+        let range =
+            range.map(|Argument { axis, .. }| format!(", {} in [{}, {}]", axis.name, axis.lo, axis.hi));
+        let number = problem.unknowns.len() + number;
+        format!(
+            "{}({}) = {}{}: guess {}{truth}; {regulariser}; in {}; {}",
+            unknown.name,
+            unknown.argument_names().join(", "),
+            unknown.form.text,
+            range.collect::<String>(),
+            unknown.guess.describe(),
+            reach.places_of(number).join(", "),
+            reach.way(number)
+        )
+    };
+    problem.functions.iter().enumerate().map(line).collect()
+}
+
+pub(super) fn states(problem: &Problem) -> Vec<String> {
+    problem.states.iter().map(|state| format!("{} = {}", state.name, state.form.text)).collect()
+}
+
+pub(super) fn observations(problem: &Problem) -> Vec<String> {
+    let line = |o: &bilo_problem::Observation| {
+        let data = match &o.data {
+            Data::Synthetic { noise, made: None, .. } => format!("synthetic at the truth, noise {noise}"),
+            Data::Synthetic { noise, made: Some(made), .. } => {
+                format!("synthetic at the truth, made as {}, noise {noise}", made.value.text)
+            }
+            Data::Drawn => "particles drawn at the truth".to_owned(),
+            Data::Table(table) if matches!(o.likelihood, Likelihood::PoissonProcess { .. }) => {
+                count(table.values.len(), "particle")
+            }
+            Data::Table(table) => count(table.values.len(), "value"),
+        };
+        let likelihood = match o.likelihood {
+            Likelihood::Gaussian => String::new(),
+            _ => format!(", likelihood {}", o.likelihood.name()),
+        };
+        format!("{}: {} ({data}{likelihood})", o.name, o.value.text)
+    };
+    problem.observations.iter().map(line).collect()
+}
+
+pub(super) fn network(problem: &Problem, operator: &LocalOperator) -> Vec<String> {
+    let of_functions = problem.functions.iter().map(|function| &function.network);
+    let choices =
+        of_functions.take(operator.functions.networks.len()).chain(std::iter::repeat(&problem.network));
+    let line = |(bound, choice): (&bilo_jet::BoundNetwork, &NetworkChoice)| {
+        format!(
+            "{} and {} in, {} out, width {}, {} after the embedding, {}: {}",
+            count(bound.network.coordinates(), "coordinate input"),
+            count(bound.network.parameters(), "unknown"),
+            bound.outputs.len(),
+            choice.width,
+            count(choice.layers, "hidden layer"),
+            activation_name(choice.activation),
+            count(bound.network.weights(), "weight")
+        )
+    };
+    operator.operator.networks.iter().zip(choices).map(line).collect()
+}
+
+fn activation_name(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Tanh => "tanh",
+        Activation::Sin => "sin",
+        Activation::Softplus => "softplus",
+        Activation::Swish => "swish",
+    }
+}
+
+/// The derivatives of a frame's networks, as a reader would write them.
+pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
+    let inputs: Vec<String> = problem
+        .coordinates
+        .iter()
+        .flat_map(|c| {
+            if c.periodic {
+                vec![format!("[sin {}]", c.name), format!("[cos {}]", c.name)]
+            } else {
+                vec![c.name.clone()]
+            }
+        })
+        .chain(problem.inputs.iter().map(|input| input.name.clone()))
+        .collect();
+    let name = |orders: &[u8]| {
+        let suffix: Vec<String> =
+            inputs.iter().zip(orders).map(|(input, &order)| input.repeat(usize::from(order))).collect();
+        let suffix = suffix.concat();
+        if suffix.is_empty() { "net".to_owned() } else { format!("net_{suffix}") }
+    };
+    let of_states = frame.carriers.iter().find(|carrier| !carrier.given).expect("every state has one");
+    let names: Vec<String> = of_states.plan.indices().iter().map(|index| name(index.as_slice())).collect();
+    format!("{}, and each along one direction of the unknowns", names.join(", "))
+}
+/// What neural operators would learn from.
+pub(super) fn examples(problem: &Problem, examples: &Examples) -> Vec<String> {
+    let nodes = examples.grid.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
+    let how = if examples.count.is_some() { "drawn at random" } else { "all combinations" };
+    let mut lines = vec![format!("{} on {nodes} nodes, {how}", examples.size())];
+    for (unknown, span) in problem.unknowns.iter().zip(&examples.scalars) {
+        let (values, Span { from, to, .. }) = (span.values().len(), span);
+        lines.push(format!("{}: {values} values from {from} to {to}", unknown.name));
+    }
+    for (function, FieldAround { sd, length }) in problem.functions.iter().zip(&examples.functions) {
+        lines.push(format!("{}: the guess and a random field, sd {sd}, length {length}", function.name));
+    }
+    lines
+}

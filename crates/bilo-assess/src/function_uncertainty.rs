@@ -1,0 +1,195 @@
+//! How well the data determine unknown functions: standard deviations at the nodes of their grids.
+//!
+//! Near its minimum the loss of the upper level is |A x - z|² + xᵀP x, where x is the distance from what the regularisers
+//! prefer, A the derivatives of the observed values weighted as the loss curves, and P x half the derivatives of the
+//! regularisers. Its minimiser is off for two reasons: the noise of z, of variances S², and the pull of the regularisers.
+//! If the truth is spread about what they prefer by κ² P⁻¹, the covariance of its error is
+//!
+//! G⁻¹ (Aᵀ S² A + κ² P) G⁻¹, G = AᵀA + P:
+//!
+//! where κ² and all of S² are alike κ² G⁻¹, the posterior (Wahba, J. R. Stat. Soc. B 45, 133, 1983). A weight of a regulariser
+//! need not say how much the truth varies, so κ² is what the estimate says: with it xᵀP x is what one expects, κ² tr(H²) over
+//! the directions that P sees and what noise adds, with the resolution H = G⁻¹AᵀA.
+
+use crate::outcome::Outcome;
+use crate::uncertainty::NoiseLevels;
+use bilo_fit::data_loss::DataLoss;
+use bilo_problem::Problem;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::fields::Field;
+use bilo_problem::function::{Lattice, RegulariserOnLattice, Shape};
+use bilo_problem::theta::Theta;
+use bilo_reference::misfit::Evaluation;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
+use faer::{Mat, Side};
+
+/// Most values and most variables: each value takes an adjoint solve, and the variables share a dense matrix.
+const MOST: usize = 1000;
+
+/// Adds the standard deviations of unknown functions, and of the scalars beside them, to an outcome that has their
+/// estimates; nothing where there are too many values or no regulariser, or if the matrix is singular. If the reference solver cannot
+/// tell, a warning says so: the estimates are not lost for it.
+pub fn add(outcome: &mut Outcome, data: &DataLoss<'_>, evaluation: &Evaluation<'_>, noise: &NoiseLevels) {
+    let sd = match deviations(data, evaluation, noise) {
+        Ok(Some(sd)) => sd,
+        Ok(None) => return,
+        Err(error) => {
+            return outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
+        }
+    };
+    let problem = data.problem();
+    let scalars = problem.unknowns.iter().zip(&evaluation.theta.eta).zip(sd.eta);
+    for (found, ((unknown, &eta), sd)) in outcome.unknowns.iter_mut().zip(scalars) {
+        found.sd = Some(sd * unknown.theta_slope(eta).abs());
+    }
+    for (number, function) in problem.functions.iter().enumerate() {
+        let (estimate, sd) = (&evaluation.theta.functions[number], &sd.functions[number]);
+        let shares = Lattice::new(function).shares();
+        let norm = |values: &[f64]| {
+            let squares = values.iter().zip(&shares).map(|(value, share)| share * value * value);
+            squares.sum::<f64>().sqrt()
+        };
+        outcome.functions[number].relative_sd = Some(norm(sd) / norm(estimate));
+        add_field(outcome, problem, number, sd);
+    }
+}
+
+/// The field `NAME_sd` over the axes of the estimate.
+fn add_field(outcome: &mut Outcome, problem: &Problem, number: usize, sd: &[f64]) {
+    let function = &problem.functions[number];
+    let fields = &mut outcome.fields;
+    let Some(estimate) = fields.arrays.iter().find(|array| array.name == function.name) else { return };
+    let of = estimate.of.clone();
+    let axes: Vec<Vec<f64>> = of.iter().map(|&axis| fields.axes[axis].1.clone()).collect();
+    let points = bilo_jet::PointSource::grid(axes);
+    let columns = points.columns(0..points.len());
+    let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
+    let values = Lattice::new(function).sample(sd, &columns);
+    fields.arrays.push(Field { name: format!("{}_sd", function.name), of, values });
+}
+
+/// Of each variable eta and of each function's values at its nodes.
+fn deviations(
+    data: &DataLoss<'_>,
+    evaluation: &Evaluation<'_>,
+    noise: &NoiseLevels,
+) -> Result<Option<Theta>> {
+    let problem = data.problem();
+    let free = free(problem, &evaluation.theta)?;
+    let values = evaluation.values.iter().flatten().count();
+    if values > MOST || free.len() > MOST || noise.spread().iter().all(|sd| *sd == 0.0) {
+        return Ok(None);
+    }
+    let Some(Penalty { matrix, pull }) = Penalty::new(problem, &evaluation.theta)? else { return Ok(None) };
+    let rows = rows(data, evaluation)?;
+    let spread = noise.spread();
+    let (weighted, noisy) = (
+        Mat::from_fn(values, free.len(), |i, j| rows[i][free[j]]),
+        Mat::from_fn(values, free.len(), |i, j| spread[i] * rows[i][free[j]]),
+    );
+    let penalty = Mat::from_fn(free.len(), free.len(), |i, j| matrix[(free[i], free[j])]);
+    let pull: Vec<f64> = free.iter().map(|&place| pull[place]).collect();
+    let Some(variances) = variances(&weighted, &noisy, &penalty, &pull) else { return Ok(None) };
+    let mut all = vec![0.0; matrix.nrows()];
+    free.iter().zip(variances).for_each(|(&place, variance)| all[place] = variance.sqrt());
+    Ok(all.iter().all(|sd| sd.is_finite()).then(|| unflat(&evaluation.theta, &all)))
+}
+
+/// The diagonal of G⁻¹ (Aᵀ S² A + κ² P) G⁻¹ from A, S A, P and P x; none if G is singular.
+fn variances(weighted: &Mat<f64>, noisy: &Mat<f64>, penalty: &Mat<f64>, pull: &[f64]) -> Option<Vec<f64>> {
+    let count = penalty.nrows();
+    let normal = weighted.transpose() * weighted + penalty;
+    let inverse = Llt::new(normal.as_ref(), Side::Lower).ok()?.inverse();
+    // What noise alone does to the estimate.
+    let by_noise = &inverse * noisy.transpose();
+    let pulled = &inverse * penalty;
+    let from_noise: f64 =
+        (by_noise.transpose() * penalty * &by_noise).diagonal().column_vector().iter().sum();
+    // H = 1 - G⁻¹P is 1 where P sees nothing.
+    let resolution = Mat::from_fn(count, count, |i, j| f64::from(i == j) - pulled[(i, j)]);
+    let (rank, penalised) = rank_and_square(penalty, pull)?;
+    let squares =
+        (0..count).map(|i| (0..count).map(|j| resolution[(i, j)] * resolution[(j, i)]).sum::<f64>());
+    let resolved = squares.sum::<f64>() - (count - rank) as f64;
+    let scale = if resolved > 0.0 { (penalised - from_noise).max(0.0) / resolved } else { 0.0 };
+    let variance = |i: usize| {
+        let noise: f64 = (0..by_noise.ncols()).map(|k| by_noise[(i, k)].powi(2)).sum();
+        let pull: f64 = (0..count).map(|j| pulled[(i, j)] * inverse[(j, i)]).sum();
+        noise + scale * pull.max(0.0)
+    };
+    Some((0..count).map(variance).collect())
+}
+
+/// The rank of P, which has no negative eigenvalues, and xᵀP x from P x. By way of P x since values that a form holds, and
+/// that x has no part in, may shift what the regularisers prefer.
+fn rank_and_square(penalty: &Mat<f64>, pull: &[f64]) -> Option<(usize, f64)> {
+    let eigen = penalty.self_adjoint_eigen(Side::Lower).ok()?;
+    let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let seen: Vec<usize> = (0..values.nrows()).filter(|&k| values[k] > 1e-12 * largest).collect();
+    let along = |k: usize| pull.iter().zip(vectors.col(k).iter()).map(|(a, b)| a * b).sum::<f64>();
+    let square = seen.iter().map(|&k| along(k).powi(2) / values[k]).sum();
+    Some((seen.len(), square))
+}
+
+/// The derivatives of each observed value by everything unknown, weighted as the loss curves.
+fn rows(data: &DataLoss<'_>, evaluation: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
+    let mut rows = vec![];
+    for (observation, sites) in data.problem().observations.iter().zip(&evaluation.sites) {
+        for i in 0..sites.coordinates[0].len() {
+            let place: Vec<Vec<f64>> = sites.coordinates.iter().map(|column| vec![column[i]]).collect();
+            let root = evaluation.loss_terms.roots[rows.len()];
+            rows.push(flat(&evaluation.solution.gradient(&observation.value, &place, &[root])?));
+        }
+    }
+    Ok(rows)
+}
+
+/// The variables that can move, by number: all but those values of functions that a form holds.
+fn free(problem: &Problem, theta: &Theta) -> Result<Vec<usize>> {
+    let mut moves = vec![true; theta.eta.len()];
+    for function in &problem.functions {
+        moves.extend(Shape::new(problem, function)?.moves());
+    }
+    Ok((0..moves.len()).filter(|&place| moves[place]).collect())
+}
+
+/// The regularisers of all functions as xᵀP x.
+struct Penalty {
+    /// P, over all variables.
+    matrix: Mat<f64>,
+    /// P x.
+    pull: Vec<f64>,
+}
+
+impl Penalty {
+    /// None if a function has no regulariser: then there are more variables than any data determine.
+    fn new(problem: &Problem, theta: &Theta) -> Result<Option<Self>> {
+        let count = flat(theta).len();
+        let (mut matrix, mut pull) = (Mat::zeros(count, count), vec![0.0; theta.eta.len()]);
+        for (function, values) in problem.functions.iter().zip(&theta.functions) {
+            let Some(regulariser) = RegulariserOnLattice::new(problem, function)? else { return Ok(None) };
+            let first = pull.len();
+            regulariser.form(values, &mut |i, j, entry| {
+                matrix[(first + i, first + j)] += regulariser.weight() * entry;
+            });
+            pull.extend(regulariser.mean(values).1.iter().map(|slope| regulariser.weight() * slope / 2.0));
+        }
+        Ok(Some(Self { matrix, pull }))
+    }
+}
+
+fn flat(theta: &Theta) -> Vec<f64> {
+    theta.eta.iter().chain(theta.functions.iter().flatten()).copied().collect()
+}
+
+/// A list of all variables in the shape of another.
+fn unflat(shape: &Theta, all: &[f64]) -> Theta {
+    let (eta, mut rest) = all.split_at(shape.eta.len());
+    let mut take = |values: &Vec<f64>| {
+        let (own, others) = rest.split_at(values.len());
+        rest = others;
+        own.to_vec()
+    };
+    Theta { eta: eta.to_vec(), functions: shape.functions.iter().map(&mut take).collect() }
+}

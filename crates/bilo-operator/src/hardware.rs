@@ -1,0 +1,82 @@
+//! Which hardware trains networks.
+
+use bilo_jet::{Device, Precision, cpu};
+use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
+use std::str::FromStr;
+
+/// Where networks are trained. Everything else is done on the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hardware {
+    /// On the CPU.
+    #[default]
+    Cpu,
+    /// On the NVIDIA GPU of this number.
+    Cuda(usize),
+    /// On the first GPU if there is one that can be used, else on the CPU.
+    Auto,
+}
+
+impl Hardware {
+    /// Whether a GPU that was asked for is there, even where nothing will be trained on it.
+    pub fn require(self) -> Result<()> {
+        match self {
+            Hardware::Cpu | Hardware::Auto => Ok(()),
+            Hardware::Cuda(number) => bilo_cuda::require(number).map_err(refused),
+        }
+    }
+
+    /// The device.
+    pub fn device(self, precision: Precision, threads: Option<usize>) -> Result<Box<dyn Device>> {
+        let gpu = |number| bilo_cuda::cuda(number, precision, cpu(precision, threads));
+        match self {
+            Hardware::Cpu => Ok(cpu(precision, threads)),
+            Hardware::Auto => Ok(gpu(0).unwrap_or_else(|_| cpu(precision, threads))),
+            Hardware::Cuda(number) => gpu(number).map_err(refused),
+        }
+    }
+}
+
+impl FromStr for Hardware {
+    type Err = String;
+
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        let (kind, number) = name.split_once(':').map_or((name, "0"), |(kind, number)| (kind, number));
+        match (kind, number.parse()) {
+            ("cpu", _) if kind == name => Ok(Hardware::Cpu),
+            ("auto", _) if kind == name => Ok(Hardware::Auto),
+            ("cuda", Ok(number)) => Ok(Hardware::Cuda(number)),
+            _ => {
+                Err(format!("there is no device `{name}`; write cpu, cuda, cuda:1 (the second GPU) or auto"))
+            }
+        }
+    }
+}
+
+fn refused(error: bilo_cuda::CudaError) -> Error {
+    Diagnostic::new(error.to_string(), Origin::none()).into()
+}
+
+/// A fault of the device as an error.
+pub fn require_sound(device: &dyn Device) -> Result<()> {
+    match device.fault() {
+        Some(fault) => Err(Diagnostic::new(fault, Origin::none()).into()),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_names() {
+        assert_eq!("cpu".parse(), Ok(Hardware::Cpu));
+        assert_eq!("auto".parse(), Ok(Hardware::Auto));
+        assert_eq!("cuda".parse(), Ok(Hardware::Cuda(0)));
+        assert_eq!("cuda:3".parse(), Ok(Hardware::Cuda(3)));
+        for wrong in ["gpu", "cuda:", "cuda:x", "cpu:1", "auto:0", ""] {
+            let error = wrong.parse::<Hardware>().expect_err("no device");
+            assert!(error.contains("write cpu, cuda, cuda:1"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The upper level: data and regularisers, over the unknowns.
+
+use super::{Loaded, LossSlopes, Sum, Term, add_scaled, gaussian_density, on_nodes, part_source, reference};
+use crate::operator::{LocalOperator, with_shifts};
+use bilo_expr::{Expr, Unary};
+use bilo_jet::{DensityId, Device, Moves};
+use bilo_problem::diagnostic::Result;
+use bilo_problem::sites::Sites;
+use bilo_problem::{Problem, RegulariserKind, Table};
+
+/// Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f.
+pub struct Upper {
+    observations: Vec<Term>,
+    regularisers: Vec<Term>,
+    names: Vec<String>,
+    /// Unknowns of the device: scalars and what functions have.
+    pub(crate) unknowns: usize,
+    /// The weights that it moves, if any.
+    moves: Option<Moves>,
+}
+
+impl Upper {
+    /// Loads every observation and every regulariser into the device.
+    pub fn new(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        tables: Vec<Table>,
+    ) -> Result<Self> {
+        // Functions that are no networks have no weights.
+        let moves = (!operator.functions.networks.is_empty()).then_some(Moves::Functions);
+        Self::moving(problem, operator, device, tables, moves, 1.0)
+    }
+
+    /// The same over some weights, the data with a factor.
+    pub(super) fn moving(
+        problem: &Problem,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+        tables: Vec<Table>,
+        moves: Option<Moves>,
+        data_weight: f64,
+    ) -> Result<Self> {
+        let unknowns = operator.operator.unknowns.len();
+        let mut upper = Self { observations: vec![], regularisers: vec![], names: vec![], unknowns, moves };
+        let moves = moves.unwrap_or(Moves::States);
+        let guess = problem.thetas(&problem.eta_of_guess());
+        for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
+            let sites = Sites::new(problem, observation, &table, &guess)?;
+            let mut parts = vec![];
+            for part in &sites.parts {
+                let density = operator.density_of(&part.law, operator.observed[number])?;
+                let origin = &observation.value.origin;
+                let sum = Sum { density, operator: operator.with_data_columns(), moves, origin };
+                let (points, weights) = part_source(&sites, part);
+                parts.push(sum.load(&mut operator.names, device, points, weights)?);
+            }
+            let moving = observation.likelihood.moves_with_unknowns(problem).then_some((number, table));
+            upper.observations.push(Term { parts, weight: data_weight * observation.weight, moving });
+            upper.names.push(format!("data.{}", observation.name));
+        }
+        for (number, function) in problem.functions.iter().enumerate() {
+            let Some(regulariser) = &function.regulariser else { continue };
+            let density = regulariser_density(operator, number, &regulariser.kind);
+            let with_data = operator.for_function_with_data(number);
+            let sum = Sum { density, operator: with_data, moves, origin: &function.form.origin };
+            let table = on_nodes(problem, function, reference(function, regulariser))?;
+            let parts = vec![sum.load_mean(&mut operator.names, device, table)?];
+            upper.regularisers.push(Term { parts, weight: regulariser.weight, moving: None });
+            upper.names.push(format!("regulariser.{}", function.name));
+        }
+        Ok(upper)
+    }
+
+    /// Names of the terms.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Its densities on the device, with the weights of their terms and these terms' numbers.
+    pub(crate) fn parts(&self) -> Vec<(DensityId, f64, usize)> {
+        let terms = self.observations.iter().chain(&self.regularisers).enumerate();
+        terms
+            .flat_map(|(number, term)| term.parts.iter().map(move |part| (part.id, term.weight, number)))
+            .collect()
+    }
+
+    /// Whether places move with the unknowns, so that the host has to follow at every step.
+    pub(crate) fn follows_unknowns(&self) -> bool {
+        self.observations.iter().any(|term| term.moving.is_some())
+    }
+
+    /// Puts the places of integrals whose breaks move with the unknowns to where these are now. (The breaks
+    /// move no value of the integral, so the gradient is that at fixed places.)
+    pub fn move_places(&self, problem: &Problem, device: &mut dyn Device, eta: &[f64]) -> Result<()> {
+        for Term { parts, moving, .. } in &self.observations {
+            let Some((number, table)) = moving else { continue };
+            let sites = Sites::new(problem, &problem.observations[*number], table, &problem.thetas(eta))?;
+            for (Loaded { id, given }, part) in parts.iter().zip(&sites.parts) {
+                let (points, weights) = part_source(&sites, part);
+                device.move_density(*id, given.at(points), weights);
+            }
+        }
+        Ok(())
+    }
+
+    /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
+    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+        self.sum(&[&self.observations, &self.regularisers], device, weights, eta)
+    }
+
+    /// The same without the regularisers.
+    pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+        self.sum(&[&self.observations], device, weights, eta)
+    }
+
+    fn sum(&self, lists: &[&Vec<Term>], device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+        let unknowns = with_shifts(eta, self.unknowns);
+        let moved = if self.moves.is_some() { weights.len() } else { 0 };
+        let mut loss = LossSlopes::zero(eta.len(), moved);
+        for term in lists.iter().copied().flatten() {
+            let (mut sum, mut by_weights) = (0.0, vec![0.0; moved]);
+            for part in &term.parts {
+                let gradient = self.moves.is_some().then_some(&mut by_weights[..]);
+                let (value, by_unknowns) = device.density(part.id, weights, &unknowns, gradient);
+                sum += value;
+                add_scaled(&mut loss.by_eta, term.weight, &by_unknowns);
+            }
+            loss.terms.push(sum);
+            add_scaled(&mut loss.by_weights, term.weight, &by_weights);
+        }
+        loss
+    }
+}
+
+/// The density of a regulariser of an unknown function; a reference stands in the column of data.
+fn regulariser_density(operator: &mut LocalOperator, number: usize, kind: &RegulariserKind) -> Expr {
+    let f = operator.functions.values[number];
+    if let RegulariserKind::L2 { .. } = kind {
+        return gaussian_density(operator, f);
+    }
+    let graph = &mut operator.names.graph;
+    let mut terms = vec![];
+    for &argument in &operator.functions.arguments[number] {
+        let slope = graph.diff(f, argument);
+        let square = graph.mul(slope, slope);
+        terms.push(match kind {
+            RegulariserKind::Tv { smoothing } => {
+                let (s, s_squared) = (graph.constant(*smoothing), graph.constant(smoothing * smoothing));
+                let sum = graph.add(square, s_squared);
+                let rounded = graph.unary(Unary::Sqrt, sum);
+                graph.sub(rounded, s)
+            }
+            _ => square,
+        });
+    }
+    graph.sum(&terms)
+}

@@ -1,0 +1,142 @@
+//! The table `[classical]`: how the reference solver solves.
+
+use crate::diagnostic::Result;
+use crate::model::{Classical, Constant, Coordinate, Formula, Problem, Scheme};
+use crate::names::{NET, Names};
+use crate::reader::{Reader, count};
+use crate::tree::{Node, Table, Value};
+use crate::{given_columns, schema};
+use bilo_expr::{Leaf, MultiIndex};
+use bilo_solve::conservation::{Candidate, ConservationError};
+
+/// Cells and steps on a line.
+const ON_A_LINE: usize = 800;
+
+/// The same along each coordinate of the plane, where systems are solved directly.
+const IN_THE_PLANE: usize = 100;
+
+impl Classical {
+    /// The defaults over some coordinates: 800 cells and steps on a line, 100 of each in the plane.
+    pub fn over(coordinates: &[Coordinate]) -> Classical {
+        let axes = divided(coordinates).len();
+        let count = if axes == 1 { ON_A_LINE } else { IN_THE_PLANE };
+        Classical { cells: vec![count; axes], steps: count, scheme: Scheme::Automatic, flux: None }
+    }
+
+    /// The same, nowhere finer than `most`.
+    pub fn at_most(&self, most: usize) -> Classical {
+        let cells = self.cells.iter().map(|&cells| cells.min(most)).collect();
+        Classical { cells, steps: self.steps.min(most), ..self.clone() }
+    }
+}
+
+/// The coordinates that the reference solver divides into cells: those of space, or time if there is no other.
+pub fn divided(coordinates: &[Coordinate]) -> Vec<usize> {
+    let space: Vec<usize> = (0..coordinates.len()).filter(|&c| !coordinates[c].time).collect();
+    if space.is_empty() { (0..coordinates.len()).collect() } else { space }
+}
+
+/// Reads `[classical]`.
+pub(crate) fn read(tree: &Table, coordinates: &[Coordinate], constants: &[Constant]) -> Result<Classical> {
+    let mut classical = Classical::over(coordinates);
+    let Some(node) = tree.get("classical") else {
+        return Ok(classical);
+    };
+    let reader = Reader::of(node, "classical", constants, &schema::CLASSICAL.names())?;
+    if let Some(node) = reader.get("cells") {
+        classical.cells = read_cells(node, coordinates, constants)?;
+    }
+    if let Some(steps) = reader.count("steps")? {
+        classical.steps = steps;
+    }
+    let schemes =
+        [("automatic", Scheme::Automatic), ("central", Scheme::Central), ("godunov", Scheme::Godunov)];
+    if let Some(scheme) = reader.choice("scheme", &schemes)? {
+        classical.scheme = scheme;
+    }
+    classical.flux = reader.formula("flux")?;
+    Ok(classical)
+}
+
+/// One number for all coordinates, or a table with one for each.
+fn read_cells(node: &Node, coordinates: &[Coordinate], constants: &[Constant]) -> Result<Vec<usize>> {
+    let names: Vec<&str> = divided(coordinates).into_iter().map(|c| coordinates[c].name.as_str()).collect();
+    let Value::Table(_) = node.value else {
+        return Ok(vec![count(node, "cells")?; names.len()]);
+    };
+    let reader = Reader::of(node, "classical.cells", constants, &names)?;
+    names.iter().map(|name| count(reader.require(name, "100")?, name)).collect()
+}
+
+/// What is wrong with the choice of a scheme: the key at fault and why.
+pub(crate) fn scheme_fault(problem: &Problem) -> Result<Option<(&'static str, String)>> {
+    let Classical { scheme, flux, .. } = &problem.classical;
+    let key = match (scheme, flux) {
+        (Scheme::Central, Some(_)) => {
+            let why = "`flux` belongs to `scheme = \"godunov\"`, and the scheme is `central`";
+            return Ok(Some(("flux", why.to_owned())));
+        }
+        (_, Some(_)) => "flux",
+        (Scheme::Godunov, None) => "scheme",
+        (Scheme::Automatic | Scheme::Central, None) => return Ok(None),
+    };
+    if !problem.inputs.is_empty() {
+        return Ok(Some((key, "Godunov's scheme takes no extra inputs".to_owned())));
+    }
+    if problem.functions.iter().any(|function| function.state().is_some()) {
+        return Ok(Some((key, "Godunov's scheme takes no unknown functions of states".to_owned())));
+    }
+    let mut names = Names::new(problem)?;
+    names.bind_states_opaque(problem);
+    names.bind_opaque(NET);
+    if let Some(&field) = given_columns::in_pde(problem, &mut names)?.first() {
+        let name = &problem.given[field].name;
+        return Ok(Some((key, format!("Godunov's scheme takes no given fields, and `{name}` is one"))));
+    }
+    let mut names = Names::new(problem)?;
+    let Some(candidate) = candidate(problem, &mut names)? else {
+        let why =
+            "Godunov's scheme takes one state, one space coordinate, time and one equation inside the domain";
+        return Ok(Some((key, why.to_owned())));
+    };
+    Ok(match flux {
+        Some(flux) => flux_fault(&mut names, &candidate, flux)?.map(|why| (key, why)),
+        None => recognition_fault(&mut names, &candidate).map(|why| (key, why)),
+    })
+}
+
+/// The equation that may be a conservation law.
+fn candidate(problem: &Problem, names: &mut Names) -> Result<Option<Candidate>> {
+    let states = names.bind_states_opaque(problem);
+    let time = problem.coordinates.iter().position(|coordinate| coordinate.time);
+    let inside: Vec<&Formula> =
+        problem.equations.iter().filter(|e| e.points.at.is_empty()).map(|e| &e.residual).collect();
+    let (&[state], &[space], Some(time), [residual]) =
+        (&states[..], &divided(&problem.coordinates)[..], time, &inside[..])
+    else {
+        return Ok(None);
+    };
+    if space == time {
+        return Ok(None);
+    }
+    let [space, time] = [space, time].map(|c| names.coordinates[c]);
+    Ok(Some(Candidate { residual: names.lower(residual)?, state, space, time }))
+}
+
+/// A flux is about the state and the unknowns only, and its slope is the speed in the residual.
+fn flux_fault(names: &mut Names, candidate: &Candidate, flux: &Formula) -> Result<Option<String>> {
+    let flux = names.lower(flux)?;
+    let state = Leaf::Derivative(candidate.state, MultiIndex::zero(2));
+    let unknowns: Vec<Leaf> = names.eta.iter().copied().map(Leaf::Symbol).collect();
+    let allowed = |leaf: &Leaf| *leaf == state || unknowns.contains(leaf);
+    if !names.graph.leaves(&[flux]).iter().all(allowed) {
+        let why = "a flux is an expression of the state, the unknowns and constants only";
+        return Ok(Some(why.to_owned()));
+    }
+    Ok(candidate.confirm(&mut names.graph, flux).err().map(|error| error.to_string()))
+}
+
+fn recognition_fault(names: &mut Names, candidate: &Candidate) -> Option<String> {
+    let recognised = candidate.recognise(&mut names.graph).is_some();
+    (!recognised).then(|| ConservationError::NotConservative.to_string())
+}

@@ -1,0 +1,127 @@
+//! Tables of numbers in comma-separated text.
+//!
+//! Split by hand rather than by a library, because an error must point at the cell: each cell keeps
+//! its bytes in the file.
+
+use crate::diagnostic::{Diagnostic, Origin, Result, Source, list};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The columns asked for, and where each row was written.
+pub(crate) struct Csv {
+    pub(crate) columns: Vec<Option<Vec<f64>>>,
+    /// Names of all columns of the file.
+    pub(crate) names: Vec<String>,
+    source: Arc<Source>,
+    /// Bytes of the cells of each column asked for, by row.
+    cells: Vec<Vec<Range<usize>>>,
+}
+
+impl Csv {
+    /// Reads the columns `required` and, where there are any, `optional`, in this order.
+    pub(crate) fn read(source: Arc<Source>, required: &[&str], optional: &[&str]) -> Result<Csv> {
+        let mut lines = lines(&source.text);
+        let Some(header) = lines.next() else {
+            let start = Origin::new(&source, 0..0);
+            let error = Diagnostic::new("the file is empty", start);
+            let help = format!("begin it with a line of column names: {}", list(required.iter().copied()));
+            return Err(error.help(help).into());
+        };
+        let names = cells(&source.text, header.clone());
+        let mut found = Vec::new();
+        for wanted in required {
+            let missing = || missing_column(&source, header.clone(), &names, wanted);
+            found.push(Some(find(&source, &names, wanted)?.ok_or_else(missing)?));
+        }
+        for wanted in optional {
+            found.push(find(&source, &names, wanted)?);
+        }
+        let all = names.iter().map(|name| source.text[name.clone()].to_string()).collect();
+        let mut csv = Csv { columns: vec![], names: all, source: Arc::clone(&source), cells: vec![] };
+        csv.columns = found.iter().map(|f| f.map(|_| Vec::new())).collect();
+        csv.cells = vec![Vec::new(); found.len()];
+        for line in lines {
+            csv.row(line, &found, names.len())?;
+        }
+        Ok(csv)
+    }
+
+    fn row(&mut self, line: Range<usize>, found: &[Option<usize>], width: usize) -> Result<()> {
+        let row = cells(&self.source.text, line.clone());
+        if row.len() != width {
+            let message = format!("this row has {} values, the header {width} names", row.len());
+            return Err(Diagnostic::new(message, Origin::new(&self.source, line)).into());
+        }
+        for (wanted, place) in found.iter().enumerate() {
+            let (Some(place), Some(column)) = (place, &mut self.columns[wanted]) else {
+                continue;
+            };
+            let cell = row[*place].clone();
+            let text = &self.source.text[cell.clone()];
+            let value: f64 = text.parse().map_err(|_| {
+                let message = format!("`{text}` is not a number");
+                Diagnostic::new(message, Origin::new(&self.source, cell.clone()))
+            })?;
+            column.push(value);
+            self.cells[wanted].push(cell);
+        }
+        Ok(())
+    }
+
+    /// Where a number was written.
+    pub(crate) fn place(&self, column: usize, row: usize) -> Origin {
+        let cell = self.cells.get(column).and_then(|rows| rows.get(row));
+        cell.map_or(Origin::none(), |cell| Origin::new(&self.source, cell.clone()))
+    }
+}
+
+/// Lines that say something: blank ones and comments are left out.
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut start = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        // Some programs begin a file with a byte order mark.
+        let range = trimmed(line, start, |c| c.is_whitespace() || c == '\u{feff}');
+        start += line.len();
+        let content = &text[range.clone()];
+        (!content.is_empty() && !content.starts_with('#')).then_some(range)
+    })
+}
+
+/// The cells of a line, without the spaces and quotes around them.
+fn cells(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let mut start = line.start;
+    let cell = |part: &str| {
+        let range = trimmed(part, start, |c| c.is_whitespace() || c == '"');
+        start += part.len() + 1;
+        range
+    };
+    text[line].split(',').map(cell).collect()
+}
+
+/// The bytes of a text that begins at `start`, without what is around its middle.
+fn trimmed(text: &str, start: usize, around: impl Fn(char) -> bool) -> Range<usize> {
+    let front = text.trim_start_matches(&around);
+    let start = start + text.len() - front.len();
+    start..start + front.trim_end_matches(&around).len()
+}
+
+fn find(source: &Arc<Source>, names: &[Range<usize>], wanted: &str) -> Result<Option<usize>> {
+    let mut places = (0..names.len()).filter(|&i| &source.text[names[i].clone()] == wanted);
+    let first = places.next();
+    if let Some(second) = places.next() {
+        let message = format!("the column `{wanted}` occurs twice");
+        return Err(Diagnostic::new(message, Origin::new(source, names[second].clone())).into());
+    }
+    Ok(first)
+}
+
+fn missing_column(
+    source: &Arc<Source>,
+    header: Range<usize>,
+    names: &[Range<usize>],
+    wanted: &str,
+) -> Diagnostic {
+    let found = list(names.iter().map(|name| &source.text[name.clone()]));
+    Diagnostic::new(format!("there is no column `{wanted}`"), Origin::new(source, header))
+        .label(format!("found {found}"))
+}

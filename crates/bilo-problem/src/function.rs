@@ -1,0 +1,16 @@
+//! Unknown functions on grids: where their values stand, what lies between, how their forms and
+//! regularisers act on them.
+
+mod held;
+mod lattice;
+mod metric;
+mod regular;
+pub mod rounded;
+mod shape;
+
+pub use held::held;
+pub use lattice::Lattice;
+pub(crate) use lattice::corners;
+pub use metric::Metric;
+pub use regular::RegulariserOnLattice;
+pub use shape::Shape;

@@ -1,0 +1,69 @@
+//! The forward problem alone: the PDE at stated values of the unknowns, by the reference solver.
+
+use crate::solver::ReferenceSolver;
+use bilo_problem::diagnostic::{Diagnostic, Origin, Result};
+use bilo_problem::fields::{Field, Fields};
+use bilo_problem::{Layout, Points, Problem, State, divided};
+pub use bilo_solve::Work;
+
+/// A classical solution on a grid, and how it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forward {
+    /// `central` or `godunov`.
+    pub scheme: &'static str,
+    /// Scheme and resolution in words.
+    pub description: String,
+    /// Cells along each coordinate of space (along time if there is no other).
+    pub cells: Vec<(String, usize)>,
+    /// Steps in time; none for a steady problem and for one in time alone.
+    pub steps: Option<usize>,
+    /// What the solve cost.
+    pub work: Work,
+    /// Every state under its own name.
+    pub fields: Fields,
+}
+
+/// Solves at the values theta of the scalar unknowns and the truth of the unknown functions (the guess
+/// where none is stated), for so many nodes along each coordinate.
+///
+/// ```
+/// # use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+/// let problem = Problem::builder("decay")
+///     .coordinate(Coordinate::time("t", 0.0, 1.0))
+///     .unknown(Unknown::new("k", 1.0).truth(2.0))
+///     .state("u", "1 + net*t")
+///     .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 21)]))
+///     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.0))
+///     .build()?;
+/// let forward = bilo::forward::solve(&problem, &[3.0], &[5])?;
+/// assert_eq!(forward.description, "finite differences, 800 cells");
+/// let (t, u) = (&forward.fields.axes[0].1, &forward.fields.arrays[0].values);
+/// // The error is of the size of the squared width of a cell.
+/// assert!(t.iter().zip(u).all(|(t, u)| (u - (-3.0 * t).exp()).abs() < 1e-5));
+/// # Ok::<(), bilo::Error>(())
+/// ```
+pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forward> {
+    let reference = ReferenceSolver::new(problem)?;
+    let failed = |error| Diagnostic::new(format!("no solution: {error}"), Origin::none());
+    let eta = problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta));
+    let solution = reference.solve_stated(problem, eta.collect())?.map_err(failed)?;
+    let layout = Layout::Grid(nodes.iter().copied().enumerate().collect());
+    let columns = Points::laid_out(layout).columns(problem, 0)?;
+    let states = problem.states.iter().enumerate();
+    let field =
+        |(i, s): (usize, &State)| Field::everywhere(problem, s.name.clone(), solution.state(i, &columns));
+    let arrays = states.map(field).collect();
+    let coordinates = problem.coordinates.iter().zip(nodes);
+    let axes = coordinates.map(|(c, &count)| (c.name.clone(), c.axis(count))).collect();
+    let divided = divided(&problem.coordinates);
+    let evolving = divided.len() < problem.coordinates.len();
+    let names = divided.iter().map(|&c| problem.coordinates[c].name.clone());
+    Ok(Forward {
+        scheme: reference.scheme(),
+        description: reference.describe(),
+        cells: names.zip(problem.classical.cells.iter().copied()).collect(),
+        steps: evolving.then_some(problem.classical.steps),
+        work: solution.work(),
+        fields: Fields { axes, arrays },
+    })
+}

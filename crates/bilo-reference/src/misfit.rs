@@ -1,0 +1,97 @@
+//! The data loss as a function of the unknowns alone, the PDE solved by the reference solver.
+
+use crate::solver::{ReferenceSolution, ReferenceSolver};
+use bilo_fit::data_loss::{DataLoss, LossTerms};
+use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
+use bilo_fit::sensitivities::Sensitivities;
+use bilo_problem::Unknown;
+use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::sites::Sites;
+use bilo_problem::theta::Theta;
+
+/// The data loss as a function of the unknowns, the PDE solved by the reference solver.
+#[derive(Clone, Copy)]
+pub struct ReferenceLoss<'a> {
+    /// The loss.
+    pub data: DataLoss<'a>,
+    /// What solves the PDE.
+    pub reference: &'a ReferenceSolver,
+}
+
+impl<'a> ReducedProblem for ReferenceLoss<'a> {
+    type Evaluation = Evaluation<'a>;
+
+    fn unknowns(&self) -> &[Unknown] {
+        &self.data.problem().unknowns
+    }
+
+    fn evaluate(&mut self, _near: &Evaluation<'a>, eta: &[f64]) -> Result<Evaluation<'a>> {
+        ReferenceLoss::evaluate(self, eta)
+    }
+
+    fn observed(&mut self, evaluation: &Evaluation<'a>) -> Result<Vec<Sensitivities>> {
+        self.slopes(evaluation)
+    }
+}
+
+impl Evaluated for Evaluation<'_> {
+    fn eta(&self) -> &[f64] {
+        &self.theta.eta
+    }
+
+    fn loss_terms(&self) -> &LossTerms {
+        &self.loss_terms
+    }
+}
+
+/// The solution at some value of the unknowns and what it says of the observations.
+pub struct Evaluation<'a> {
+    /// Where.
+    pub theta: Theta,
+    /// The solution.
+    pub solution: ReferenceSolution<'a>,
+    /// Where the observations are evaluated.
+    pub sites: Vec<Sites>,
+    /// The observed quantities, by observation.
+    pub values: Vec<Vec<f64>>,
+    /// What the data make of them.
+    pub loss_terms: LossTerms,
+}
+
+impl<'a> ReferenceLoss<'a> {
+    /// Solves at a value of everything unknown.
+    pub fn evaluate(&self, theta: impl Into<Theta>) -> Result<Evaluation<'a>> {
+        let theta = theta.into();
+        let solution = self.reference.solve(&theta)?;
+        let sites = self.data.sites(&theta.eta)?;
+        let observations = self.data.problem().observations.iter().zip(&sites);
+        let values = observations
+            .map(|(observation, sites)| solution.observe(&observation.value, &sites.coordinates))
+            .collect::<Result<Vec<_>>>()?;
+        if values.iter().flatten().any(|value| !value.is_finite()) {
+            return Err(Diagnostic::new("an observed value is not finite", Default::default()).into());
+        }
+        let loss_terms = self.data.terms(&sites, &values)?;
+        Ok(Evaluation { theta, solution, sites, values, loss_terms })
+    }
+
+    /// The observed quantities with their derivatives by eta.
+    pub fn slopes(&self, evaluation: &Evaluation<'_>) -> Result<Vec<Sensitivities>> {
+        let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
+        observations
+            .map(|(observation, sites)| {
+                evaluation.solution.observe_with_slopes(&observation.value, &sites.coordinates)
+            })
+            .collect()
+    }
+
+    /// The derivatives of L_data by everything unknown, by the adjoint.
+    pub fn gradient(&self, evaluation: &Evaluation<'_>) -> Result<Theta> {
+        let mut gradient = evaluation.theta.zeros();
+        let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
+        for ((observation, sites), weights) in observations.zip(&evaluation.loss_terms.by_values) {
+            gradient.add(&evaluation.solution.gradient(&observation.value, &sites.coordinates, weights)?);
+        }
+        Ok(gradient)
+    }
+}

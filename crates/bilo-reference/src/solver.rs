@@ -1,0 +1,304 @@
+//! The reference solver: the same problem, read off the same formulas, for a solver that knows nothing
+//! of networks. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
+
+mod defined;
+mod interface;
+mod law;
+mod observe;
+mod of_state;
+mod pinned;
+mod profile;
+mod slopes;
+mod statement;
+
+use bilo_expr::{Function, MultiIndex, Symbol};
+use bilo_jet::PointSource;
+use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
+use bilo_problem::function::Lattice;
+use bilo_problem::{Equation, Names, Problem, divided};
+use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
+use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use defined::Standing;
+pub use defined::definitions;
+use of_state::Content;
+use profile::Profile;
+use slopes::Tangents;
+
+use statement::Parts;
+use std::sync::OnceLock;
+
+use bilo_problem::theta::Theta;
+
+/// The classical solver of a problem.
+pub struct ReferenceSolver {
+    engine: Engine,
+    names: Names,
+    /// The states that are solved for.
+    states: Vec<Function>,
+    /// Every state of the problem: solved for, or in terms of those.
+    standing: Vec<Standing>,
+    /// The grids of the unknown functions.
+    lattices: Vec<Lattice>,
+    /// The scalars of the equations: the variables eta, then the values of functions of states at their
+    /// nodes, `nodal` of them for each unknown function.
+    parameters: Vec<Symbol>,
+    nodal: Vec<usize>,
+    /// The unknown functions of coordinates, by number: the coefficients of the equations.
+    coefficients: Vec<usize>,
+    /// The given fields that are coefficients too, after the unknown functions, by number.
+    given: Vec<usize>,
+    axes: Axes,
+    resolution: Resolution,
+    /// The reference solver whose functions of states are those that are stated, where there are any.
+    stated: Option<Box<ReferenceSolver>>,
+}
+
+/// What solves.
+enum Engine {
+    Central(Box<Solver>),
+    /// If the state starts as an unknown function, the number of that.
+    Godunov(Box<Godunov>, Option<usize>),
+}
+
+/// A classical solution at some theta.
+pub struct ReferenceSolution<'a> {
+    reference: &'a ReferenceSolver,
+    solved: Solved<'a>,
+    /// The values of the reference solver's parameters.
+    parameters: Vec<f64>,
+    /// The unknown functions that it is the solution for.
+    profiles: Vec<Profile>,
+    /// Its derivatives by each eta, once they have been asked for.
+    tangents: OnceLock<std::result::Result<Tangents, ReferenceError>>,
+}
+
+enum Solved<'a> {
+    Central(Box<Solution>),
+    Godunov(Box<Run<'a>>),
+}
+
+/// Why the PDE could not be solved at some theta.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ReferenceError {
+    /// By finite differences.
+    #[error(transparent)]
+    Central(#[from] SolveError),
+    /// By Godunov's scheme.
+    #[error(transparent)]
+    Godunov(#[from] ConservationError),
+}
+
+/// The classical solver could not solve where a run needs it to.
+impl From<ReferenceError> for Error {
+    fn from(error: ReferenceError) -> Self {
+        Diagnostic::new(error.to_string(), Origin::none()).into()
+    }
+}
+
+/// Which coordinates are space and which is time. A problem in time alone is solved along time as a
+/// boundary value problem with all its conditions at the start.
+struct Axes {
+    space: Vec<usize>,
+    time: Option<usize>,
+}
+
+impl Axes {
+    fn new(problem: &Problem) -> Result<Self> {
+        let space = divided(&problem.coordinates);
+        if space.len() > 2 {
+            return Err(unsupported("the classical solver takes one or two space coordinates", None));
+        }
+        let time = problem.coordinates.iter().position(|coordinate| coordinate.time);
+        Ok(Self { time: time.filter(|time| !space.contains(time)), space })
+    }
+
+    /// The coordinates in the solver's order: space, then time.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.space.iter().copied().chain(self.time)
+    }
+
+    /// Orders of a derivative and columns of points in the solver's order: space, then time.
+    fn along<'c>(&self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
+        let orders = self.all().map(|axis| usize::from(index.as_slice()[axis])).collect();
+        (orders, self.all().map(|axis| &columns[axis][..]).collect())
+    }
+
+    /// The points (x, t) of a conservation law.
+    fn plane<'c>(&self, columns: &'c [Vec<f64>]) -> impl Iterator<Item = (f64, f64)> + use<'c> {
+        let [x, t] = [self.space[0], self.time.expect("it evolves")];
+        columns[x].iter().copied().zip(columns[t].iter().copied())
+    }
+}
+
+fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
+    let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
+    Diagnostic::new(message, origin)
+        .help("the classical solver makes synthetic data and re-solves the PDE; data from a file need none")
+        .into()
+}
+
+impl ReferenceSolver {
+    /// Reads the boundary and initial values off the forms and the conditions.
+    pub fn new(problem: &Problem) -> Result<Self> {
+        let of_state = problem.functions.iter().any(|function| function.state().is_some());
+        let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
+        Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+    }
+
+    fn with(problem: &Problem, content: Content) -> Result<Self> {
+        let axes = Axes::new(problem)?;
+        let mut parts = Parts::read(problem, &axes, content)?;
+        let refused = |error: ReferenceError| unsupported(&error.to_string(), problem.equations.first());
+        let engine = match law::find(&mut parts)? {
+            Some((law, start)) => {
+                Engine::Godunov(Box::new(Godunov::new(law).map_err(|e| refused(e.into()))?), start)
+            }
+            None => {
+                let solver = Solver::new(parts.statement()?).map_err(|e| refused(e.into()))?;
+                Engine::Central(Box::new(solver))
+            }
+        };
+        Ok(Self {
+            engine,
+            lattices: problem.functions.iter().map(Lattice::new).collect(),
+            parameters: parts.parameters(),
+            nodal: parts.nodal.iter().map(Vec::len).collect(),
+            coefficients: parts.coefficients(),
+            given: parts.given,
+            names: parts.names,
+            states: parts.states,
+            standing: parts.standing,
+            axes,
+            resolution: Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps },
+            stated: None,
+        })
+    }
+
+    /// Solves at a value of everything unknown, at the problem's resolution.
+    pub fn solve(
+        &self,
+        theta: impl Into<Theta>,
+    ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
+        let theta = theta.into();
+        let profiles = Profile::of(&theta);
+        self.solve_for(theta.eta, profiles)
+    }
+
+    /// Solves at the truth of a problem, this reference solver's own; none unless the truth of everything unknown is
+    /// stated.
+    pub fn solve_truth(
+        &self,
+        problem: &Problem,
+    ) -> Result<Option<std::result::Result<ReferenceSolution<'_>, ReferenceError>>> {
+        let stated = problem.functions.iter().all(|function| function.truth.is_some());
+        problem.eta_of_truth().filter(|_| stated).map(|eta| self.solve_stated(problem, eta)).transpose()
+    }
+
+    /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It
+    /// is taken as it is, not as its grid sees it.
+    pub fn solve_stated(
+        &self,
+        problem: &Problem,
+        eta: Vec<f64>,
+    ) -> Result<std::result::Result<ReferenceSolution<'_>, ReferenceError>> {
+        let reference = self.stated.as_deref().unwrap_or(self);
+        Ok(reference.solve_for(eta, Profile::stated(problem)?))
+    }
+
+    fn solve_for(
+        &self,
+        eta: Vec<f64>,
+        profiles: Vec<Profile>,
+    ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
+        let mut parameters = eta;
+        for (profile, &count) in profiles.iter().zip(&self.nodal) {
+            match profile {
+                Profile::Nodal(values) if count > 0 => parameters.extend(values),
+                _ => {}
+            }
+        }
+        let solved = match &self.engine {
+            Engine::Central(solver) => {
+                let mut values = Values::parameters(&parameters);
+                for (coefficient, &number) in self.coefficients.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
+                    let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+                    values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
+                }
+                for (field, &number) in self.given.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, self.coefficients.len() + field, &parameters)?;
+                    values.coefficients.push(self.names.given[number].field.at_own(&nodes));
+                }
+                Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
+            }
+            Engine::Godunov(godunov, start) => {
+                let initial = start.map_or(vec![], |function| {
+                    profiles[function].sample(&self.lattices[function], &[&self.cell_nodes(godunov)])
+                });
+                let inputs = Inputs { parameters: parameters.clone(), initial };
+                let mesh = Mesh::new(self.resolution.cells[0], self.resolution.steps);
+                Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
+            }
+        };
+        Ok(ReferenceSolution { reference: self, solved, parameters, profiles, tangents: OnceLock::new() })
+    }
+
+    /// Where the solver wants the values of a coefficient: one column per coordinate of it.
+    fn solver_nodes(
+        &self,
+        solver: &Solver,
+        coefficient: usize,
+        parameters: &[f64],
+    ) -> std::result::Result<Vec<Vec<f64>>, ReferenceError> {
+        let points =
+            PointSource::grid(solver.coefficient_nodes(coefficient, parameters, &self.resolution)?);
+        Ok(points.columns(0..points.len()))
+    }
+
+    /// Where Godunov's scheme wants the values of the unknown function that the state starts as.
+    fn cell_nodes(&self, godunov: &Godunov) -> Vec<f64> {
+        godunov.initial_nodes(self.resolution.cells[0])
+    }
+
+    /// The number, among those solved for, of a state that is a function of the statement's graph.
+    fn state(&self, function: Function) -> Option<usize> {
+        self.states.iter().position(|f| *f == function)
+    }
+
+    /// The number of an unknown function.
+    fn unknown_function(&self, function: Function) -> usize {
+        self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
+    }
+
+    /// The scheme's name in a problem file.
+    pub fn scheme(&self) -> &'static str {
+        match self.engine {
+            Engine::Central(_) => "central",
+            Engine::Godunov(..) => "godunov",
+        }
+    }
+
+    /// The scheme and the resolution in words.
+    pub fn describe(&self) -> String {
+        let cells: Vec<String> = self.resolution.cells.iter().map(usize::to_string).collect();
+        let cells = cells.join(" x ");
+        let steps = self.resolution.steps;
+        match (&self.engine, self.axes.time) {
+            (Engine::Godunov(..), _) => {
+                format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
+            }
+            (_, Some(_)) => format!("finite differences, {cells} cells, {steps} time steps"),
+            (_, None) => format!("finite differences, {cells} cells"),
+        }
+    }
+}
+
+impl ReferenceSolution<'_> {
+    /// What the solve cost.
+    pub fn work(&self) -> Work {
+        match &self.solved {
+            Solved::Central(solution) => solution.work,
+            Solved::Godunov(run) => Work { steps: run.evolution.steps, ..Work::default() },
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! A problem as a statement for the classical solver: conditions read off forms and equations.
+
+use super::defined::Standing;
+use super::interface::JumpCondition;
+use super::of_state::{self, Content};
+use super::pinned::{PinnedForm, Room};
+use super::{Axes, unsupported};
+use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
+use bilo_problem::diagnostic::{Diagnostic, Error, Result};
+use bilo_problem::{Coordinate, Equation, Names, Problem, State, given_columns};
+use bilo_solve::{Axis, Boundary, End, Side, Statement};
+use std::collections::BTreeMap;
+
+/// The parts of a statement as they are read off a problem.
+pub(super) struct Parts<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) axes: &'a Axes,
+    /// The names that all formulas are written in.
+    pub(super) names: Names,
+    /// The states that are solved for as functions of the graph: of the coordinates and of the departures of
+    /// inputs.
+    pub(super) states: Vec<Function>,
+    /// Every state of the problem: solved for, or in terms of those.
+    pub(super) standing: Vec<Standing>,
+    /// The equations without those that define states.
+    pub(super) equations: Vec<&'a Equation>,
+    /// The given fields of the equations, by number: coefficients too, after the unknown functions.
+    pub(super) given: Vec<usize>,
+    /// The parameters of each unknown function: the values at its nodes if it is one of a state.
+    pub(super) nodal: Vec<Vec<Symbol>>,
+    pub(super) boundary: Vec<Boundary>,
+    pub(super) initial: Vec<Option<Expr>>,
+    pub(super) interior: Vec<(&'a Equation, Expr)>,
+    /// What holds at a place inside the domain.
+    pub(super) jumps: Vec<JumpCondition<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the boundary and initial values off the forms and the conditions.
+    pub(super) fn read(problem: &'a Problem, axes: &'a Axes, content: Content) -> Result<Self> {
+        let mut names = Names::new(problem)?;
+        let nodal = of_state::bind(problem, &mut names, content)?;
+        let states = names.bind_states_opaque(problem);
+        let mut parts = Parts {
+            problem,
+            axes,
+            names,
+            states,
+            standing: vec![],
+            equations: problem.equations.iter().collect(),
+            given: vec![],
+            nodal,
+            boundary: vec![],
+            initial: vec![],
+            interior: vec![],
+            jumps: vec![],
+        };
+        parts.define_states()?;
+        parts.initial = vec![None; parts.states.len()];
+        for (number, state) in parts.solved_states().into_iter().enumerate() {
+            parts.read_form(number, state)?;
+        }
+        for equation in parts.equations.clone() {
+            parts.read_equation(equation)?;
+        }
+        parts.given = given_columns::in_pde(problem, &mut parts.names)?;
+        Ok(parts)
+    }
+
+    /// All scalars that the equations are solved for: the variables eta, then those of functions of states.
+    pub(super) fn parameters(&self) -> Vec<Symbol> {
+        self.names.eta.iter().chain(self.nodal.iter().flatten()).copied().collect()
+    }
+
+    /// The unknown functions of coordinates, by number: coefficients of the equations.
+    pub(super) fn coefficients(&self) -> Vec<usize> {
+        let functions = &self.problem.functions;
+        (0..functions.len()).filter(|&number| functions[number].state().is_none()).collect()
+    }
+
+    /// The unknown functions of coordinates, then the given fields.
+    fn coefficient_functions(&self) -> Vec<Function> {
+        let unknown = self.coefficients().into_iter().map(|number| self.names.functions[number]);
+        unknown.chain(self.given.iter().map(|&number| self.names.given[number].function)).collect()
+    }
+
+    /// The states that are solved for, as they are stated.
+    pub(super) fn solved_states(&self) -> Vec<&'a State> {
+        let states = self.problem.states.iter().zip(&self.standing);
+        let solved = states.filter(|(_, standing)| matches!(standing, Standing::Solved(_)));
+        solved.map(|(state, _)| state).collect()
+    }
+
+    pub(super) fn coordinate(&self, number: usize) -> &'a Coordinate {
+        &self.problem.coordinates[number]
+    }
+
+    /// Where the network's factor in the form vanishes, the form is a boundary or initial value.
+    fn read_form(&mut self, state: usize, stated: &State) -> Result<()> {
+        let pinned = PinnedForm::new(&mut self.names, stated)?;
+        if pinned.changes_sign(self.room()) {
+            return Err(held_inside(stated));
+        }
+        for (axis, &space) in self.axes.space.iter().enumerate() {
+            let Coordinate { lo, hi, periodic, .. } = *self.coordinate(space);
+            let ends = [(End::Lower, lo), (End::Upper, hi)];
+            for (end, place) in ends.into_iter().filter(|_| !periodic) {
+                if pinned.vanishes_at(self.room(), space, place, pinned.slope) {
+                    let value = self.names.graph.value(self.states[state]);
+                    let residual = self.names.graph.sub(value, pinned.bare);
+                    self.boundary.push(Boundary { side: Side { axis, end }, residual });
+                    self.read_pinned_slope(state, &pinned, Side { axis, end }, place);
+                }
+            }
+        }
+        if let Some(time) = self.axes.time
+            && pinned.vanishes_at(self.room(), time, self.coordinate(time).lo, pinned.slope)
+        {
+            self.initial[state] = Some(pinned.bare);
+        }
+        Ok(())
+    }
+
+    pub(super) fn room(&self) -> Room<'_> {
+        Room { problem: self.problem, names: &self.names }
+    }
+
+    /// A factor with a double zero, such as x²(1-x)², also holds u_x: needed above second order.
+    fn read_pinned_slope(&mut self, state: usize, pinned: &PinnedForm, side: Side, place: f64) {
+        let space = self.axes.space[side.axis];
+        let x = self.names.coordinates[space];
+        let slope = self.names.graph.diff(pinned.slope, x);
+        if self.highest_order(state, space) > 2 && pinned.vanishes_at(self.room(), space, place, slope) {
+            let slots = self.names.graph.function_inputs(self.states[state]).len();
+            let u_x = self.names.graph.derivative(self.states[state], MultiIndex::unit(slots, space));
+            let bare_x = self.names.graph.diff(pinned.bare, x);
+            let residual = self.names.graph.sub(u_x, bare_x);
+            self.boundary.push(Boundary { side, residual });
+        }
+    }
+
+    /// Of the derivatives of a state along a coordinate.
+    pub(super) fn highest_order(&mut self, state: usize, coordinate: usize) -> usize {
+        let equations = self.equations.iter();
+        let residuals: Vec<Expr> =
+            equations.filter_map(|equation| self.names.lower(&equation.residual).ok()).collect();
+        let leaves = self.names.graph.leaves(&residuals);
+        let order = |leaf: &Leaf| match leaf {
+            Leaf::Derivative(f, index) if *f == self.states[state] => {
+                usize::from(index.as_slice()[coordinate])
+            }
+            _ => 0,
+        };
+        leaves.iter().map(order).max().unwrap_or(0)
+    }
+
+    /// An equation held on a side of space is a boundary condition, one held at the start is an
+    /// initial condition, one held inside is about a jump, one held nowhere is the PDE itself.
+    fn read_equation(&mut self, equation: &'a Equation) -> Result<()> {
+        let residual = self.names.lower(&equation.residual)?;
+        let by_input = self.uses_partials(residual);
+        if by_input && self.is_held_inside(equation) {
+            return self.read_jump(equation, residual);
+        }
+        if by_input {
+            let message =
+                "the classical solver takes derivatives by inputs at a place inside the domain only";
+            return Err(unsupported(message, Some(equation)));
+        }
+        if !equation.points.moving.is_empty() {
+            let message = "the classical solver takes equations at a place that follows unknowns only where they \
+                           are about a derivative by an input, inside the domain";
+            return Err(unsupported(message, Some(equation)));
+        }
+        match equation.points.at.as_slice() {
+            [] => self.interior.push((equation, residual)),
+            [(held, places)] if Some(*held) == self.axes.time => {
+                if *places != [self.coordinate(*held).lo] {
+                    let message = "the classical solver takes conditions in time at the start only";
+                    return Err(unsupported(message, Some(equation)));
+                }
+                self.read_initial_condition(equation, residual)?;
+            }
+            [(held, places)] => self.read_sides(equation, residual, *held, places)?,
+            _ => {
+                let message = "the classical solver takes conditions on whole sides, not where sides meet";
+                return Err(unsupported(message, Some(equation)));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_sides(&mut self, equation: &Equation, residual: Expr, held: usize, places: &[f64]) -> Result<()> {
+        let coordinate = self.coordinate(held);
+        let axis = self.axes.space.iter().position(|&space| space == held).expect("space, if not time");
+        for &place in places {
+            let end = match place {
+                place if place == coordinate.lo => End::Lower,
+                place if place == coordinate.hi => End::Upper,
+                _ => {
+                    let message =
+                        "the classical solver takes conditions at the ends only, not inside the domain";
+                    return Err(unsupported(message, Some(equation)));
+                }
+            };
+            self.boundary.push(Boundary { side: Side { axis, end }, residual });
+        }
+        Ok(())
+    }
+
+    fn read_initial_condition(&mut self, equation: &Equation, residual: Expr) -> Result<()> {
+        for state in 0..self.states.len() {
+            if let Some(value) = self.solved_for(state, residual) {
+                self.initial[state] = Some(value);
+                return Ok(());
+            }
+        }
+        let message = "the classical solver takes initial conditions that are linear in one state";
+        Err(unsupported(message, Some(equation)))
+    }
+
+    /// Solves a residual a u + b for the value u of a state.
+    pub(super) fn solved_for(&mut self, state: usize, residual: Expr) -> Option<Expr> {
+        let leaf = self.names.value_leaf(self.states[state]);
+        let graph = &mut self.names.graph;
+        let slope = graph.partial(residual, &leaf);
+        if graph.as_constant(slope) == Some(0.0) || graph.leaves(&[slope]).contains(&leaf) {
+            return None;
+        }
+        let zero = graph.constant(0.0);
+        let rest = graph.substitute(residual, &BTreeMap::from([(leaf, zero)]));
+        // Without a double sign, for those who read it.
+        if let Some(slope) = graph.as_constant(slope).filter(|slope| *slope < 0.0) {
+            let positive = graph.constant(-slope);
+            return Some(graph.div(rest, positive));
+        }
+        let quotient = graph.div(rest, slope);
+        Some(graph.neg(quotient))
+    }
+
+    /// A coordinate as an axis of the solver.
+    pub(super) fn axis(&self, number: usize) -> Axis {
+        let Coordinate { lo, hi, periodic, .. } = *self.coordinate(number);
+        Axis { symbol: self.names.coordinates[number], lo, hi, periodic }
+    }
+
+    /// The value of every state at the start.
+    pub(super) fn initial_values(&self) -> Result<Vec<Expr>> {
+        let states = self.solved_states().into_iter().zip(&self.initial);
+        states.map(|(state, value)| value.ok_or_else(|| missing_initial(state))).collect()
+    }
+
+    /// The whole statement.
+    pub(super) fn statement(&mut self) -> Result<Statement> {
+        let states = self.plain_states();
+        let interface = self.interface(&states)?;
+        let interior = self.interior_by_state()?;
+        let interior = interior.into_iter().map(|residual| self.with_states(&states, residual)).collect();
+        let initial = if self.axes.time.is_some() { self.initial_values()? } else { vec![] };
+        let initial = initial.into_iter().map(|value| self.with_states(&states, value)).collect();
+        let mut boundary = self.boundary.clone();
+        for condition in &mut boundary {
+            condition.residual = self.with_states(&states, condition.residual);
+        }
+        Ok(Statement {
+            space: self.axes.space.iter().map(|&space| self.axis(space)).collect(),
+            time: self.axes.time.map(|time| self.axis(time)),
+            states,
+            coefficients: self.coefficient_functions(),
+            parameters: self.parameters(),
+            initial,
+            interior,
+            boundary,
+            interface,
+            graph: self.names.graph.clone(),
+            ..Statement::default()
+        })
+    }
+
+    /// The PDE's equations in the order of the states: the assignment in which equations hold the
+    /// highest derivatives of their states, those in time first.
+    fn interior_by_state(&self) -> Result<Vec<Expr>> {
+        let count = self.states.len();
+        if self.interior.len() != count {
+            let all = self.problem.states.len();
+            let found = self.interior.len() + all - count;
+            let message = format!("{found} equations inside the domain for {all} states");
+            return Err(unsupported(&message, self.interior.last().map(|(equation, _)| *equation)));
+        }
+        let score = |equation: usize, state: usize| {
+            let leaves = self.names.graph.leaves(&[self.interior[equation].1]);
+            let order = |leaf: &Leaf| match leaf {
+                Leaf::Derivative(f, index) if *f == self.states[state] => {
+                    let order = |&coordinate: &usize| usize::from(index.as_slice()[coordinate]);
+                    let space: usize = self.axes.space.iter().map(order).sum();
+                    1 + space + 100 * self.axes.time.as_ref().map_or(0, order)
+                }
+                _ => 0,
+            };
+            leaves.iter().map(order).max().unwrap_or(0)
+        };
+        let best = permutations(count)
+            .into_iter()
+            .max_by_key(|order| {
+                order.iter().enumerate().map(|(state, &equation)| score(equation, state)).sum::<usize>()
+            })
+            .expect("there is at least one order");
+        Ok(best.into_iter().map(|equation| self.interior[equation].1).collect())
+    }
+}
+
+fn held_inside(state: &State) -> Error {
+    let message = format!(
+        "the factor of `net` in the form of `{}` vanishes inside the domain, and the classical solver \
+         takes conditions on the sides of an interval or a rectangle only",
+        state.name
+    );
+    Diagnostic::new(message, state.form.origin.clone())
+        .help("without the classical solver a problem runs with data from a file")
+        .into()
+}
+
+fn missing_initial(state: &State) -> Error {
+    let message = format!("the state `{}` has no initial value", state.name);
+    let help = "let the factor of `net` in its form vanish at the start, or add an equation held there, \
+                such as `points = { grid = { x = 51 }, at = { t = 0.0 } }`";
+    Diagnostic::new(message, state.form.origin.clone()).help(help).into()
+}
+
+/// All orders of 0..count.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![vec![]];
+    }
+    let shorter = permutations(count - 1);
+    let insert = |order: &Vec<usize>, place: usize| {
+        let mut longer = order.clone();
+        longer.insert(place, count - 1);
+        longer
+    };
+    shorter.iter().flat_map(|order| (0..count).rev().map(move |place| insert(order, place))).collect()
+}
