@@ -18,7 +18,7 @@ const FAR: f64 = 0.05;
 pub(crate) type Estimate<'a> = dyn FnMut(&[&[f64]]) -> Result<Vec<f64>> + 'a;
 
 /// How far an estimate is from the truth.
-pub fn outcome(
+pub(crate) fn outcome(
     problem: &Problem,
     function: &UnknownFunction,
     estimate: &mut Estimate<'_>,
@@ -38,7 +38,7 @@ pub fn outcome(
         relative_l2_error_of_guess: truth.as_ref().map(|truth| relative_l2(&guess, truth)),
         relative_sd: None,
         classification_accuracy: classes.map(|(threshold, truth)| same_side(&values, truth, threshold)),
-        gradient,
+        gradient: gradient.into(),
     })
 }
 
@@ -50,7 +50,7 @@ fn same_side(values: &[f64], truth: &[f64], threshold: f64) -> f64 {
 }
 
 /// Adds estimate, guess and truth to the fields of the report, and the axis of a state if there is none yet.
-pub fn add_fields(
+pub(crate) fn add_fields(
     fields: &mut Fields,
     problem: &Problem,
     function: &UnknownFunction,
@@ -80,7 +80,7 @@ pub fn add_fields(
 }
 
 /// Says in the outcome if a state does not take the values for which a function of it is wanted.
-pub fn compare_range(outcome: &mut Outcome, problem: &Problem, function: &UnknownFunction) {
+pub(crate) fn compare_range(outcome: &mut Outcome, problem: &Problem, function: &UnknownFunction) {
     let Some(state) = function.state() else { return };
     let (state, name) = (&problem.states[state].name, &function.name);
     let of_state = ["network", "classical"].map(|solver| format!("{state}_{solver}"));

@@ -39,7 +39,7 @@ pub fn add(outcome: &mut Outcome, data: &DataLoss<'_>, evaluation: &Evaluation<'
     };
     let problem = data.problem();
     let scalars = problem.unknowns.iter().zip(&evaluation.theta.eta).zip(sd.eta);
-    for (found, ((unknown, &eta), sd)) in outcome.unknowns.iter_mut().zip(scalars) {
+    for (found, ((unknown, &eta), sd)) in outcome.unknowns.numbers.iter_mut().zip(scalars) {
         found.sd = Some(sd * unknown.theta_slope(eta).abs());
     }
     for (number, function) in problem.functions.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn add(outcome: &mut Outcome, data: &DataLoss<'_>, evaluation: &Evaluation<'
             let squares = values.iter().zip(&shares).map(|(value, share)| share * value * value);
             squares.sum::<f64>().sqrt()
         };
-        outcome.functions[number].relative_sd = Some(norm(sd) / norm(estimate));
+        outcome.unknowns.functions[number].relative_sd = Some(norm(sd) / norm(estimate));
         add_field(outcome, problem, number, sd);
     }
 }

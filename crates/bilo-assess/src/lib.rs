@@ -1,12 +1,28 @@
 //! What a result is worth.
+//!
+//! 1. A method gets a [`RunContext`] and returns an [`Estimate`], with a [`Predictor`](predictor::Predictor) that stands for
+//!    the solution there.
+//! 2. [`assess`](assess()) solves the PDE again by the reference solver and writes an [`Outcome`](outcome::Outcome): how far the
+//!    two solutions are apart ([`verify`]), whether the gradient was the exact one ([`audit`]), which unknowns fit best,
+//!    and how well the data determine them ([`uncertainty`], [`function_uncertainty`]).
+//! 3. [`examine`](mod@examine) looks at a problem before anything runs, and [`identify`] at what its data can tell.
 
-pub mod assess;
+mod assess;
 pub mod audit;
+mod best_fit;
+mod context;
+mod estimate;
 pub mod examine;
-pub mod function_score;
+mod function_score;
 pub mod function_uncertainty;
 pub mod identify;
+mod misfits;
 pub mod outcome;
-pub mod picture;
+mod picture;
+pub mod predictor;
 pub mod uncertainty;
 pub mod verify;
+
+pub use assess::assess;
+pub use context::RunContext;
+pub use estimate::{Estimate, Remedy};

@@ -4,10 +4,8 @@
 //! A picture is for people and comes after all the work is done. So what cannot be drawn is left out with a
 //! warning, and never an error.
 
-use crate::outcome::Outcome;
-use bilo_jet::{Device, PointSource};
-use bilo_operator::operator::LocalOperator;
-use bilo_operator::state::OperatorState;
+use crate::outcome::{Drawing, Line, Shown, Whose};
+use crate::predictor::Predictor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::{Contour, Coordinate, Formula, GridValues, Picture, Problem, Table};
 use bilo_reference::solver::ReferenceSolution;
@@ -21,87 +19,17 @@ const HALF: f64 = 0.5;
 /// A coordinate counts as held at a value that it misses by no more than this share of its range: files round.
 const SAME_PLACE: f64 = 1e-9;
 
-/// What a picture shows. Values are in row-major order: all of the second axis for the first node of the first one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
-    /// The picture's name.
-    pub name: String,
-    /// Names of the axes.
-    pub names: [String; 2],
-    /// Their nodes, ascending.
-    pub axes: [Vec<f64>; 2],
-    /// Whether both axes are lengths.
-    pub to_scale: bool,
-    /// Names and values of all other coordinates.
-    pub at: Vec<(String, f64)>,
-    /// In grey behind all else.
-    pub background: Option<Vec<f64>>,
-    /// In colours.
-    pub field: Option<Shown>,
-    /// Contours, those of one quantity side by side.
-    pub lines: Vec<Line>,
-}
-
-/// A quantity at the nodes of a drawing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
-    /// As it was written.
-    pub name: String,
-    /// By which solution.
-    pub whose: Whose,
-    /// Its values.
-    pub values: Vec<f64>,
-}
-
-/// Where a quantity passes a level.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The contour of the picture that it belongs to, by number.
-    pub contour: usize,
-    /// The name of that.
-    pub name: String,
-    /// By which solution, or observed.
-    pub whose: Whose,
-    /// Nodes along both axes of the drawing, ascending.
-    pub axes: [Vec<f64>; 2],
-    /// The quantity at these nodes.
-    pub values: Vec<f64>,
-    /// The level.
-    pub level: f64,
-}
-
-/// Where values come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// The network's solution.
-    Network,
-    /// The classical solution at the estimate.
-    Classical,
-    /// Observed.
-    Data,
-}
-
-/// The networks where a run ended.
-pub struct Networks<'a> {
-    /// Its formulas.
-    pub operator: &'a mut LocalOperator,
-    /// What evaluates them.
-    pub device: &'a mut dyn Device,
-    /// Its weights at the estimate.
-    pub point: &'a OperatorState,
-}
-
 /// What there is to be drawn.
-pub struct Solutions<'a> {
-    /// The local operator, if there is one.
-    pub network: Option<Networks<'a>>,
+pub(crate) struct Solutions<'s, 'a> {
+    /// What stands for the solution.
+    pub(crate) predictor: &'s mut (dyn Predictor<'a> + 'a),
     /// The reference solution, if there is one.
-    pub classical: Option<&'a ReferenceSolution<'a>>,
+    pub(crate) classical: Option<&'s ReferenceSolution<'s>>,
     /// The data of every observation.
-    pub tables: &'a [Table],
+    pub(crate) tables: &'s [Table],
 }
 
-impl Solutions<'_> {
+impl Solutions<'_, '_> {
     fn evaluate(
         &mut self,
         whose: Whose,
@@ -109,41 +37,38 @@ impl Solutions<'_> {
         columns: &[Vec<f64>],
     ) -> Option<Result<Vec<f64>>> {
         match whose {
-            Whose::Network => self.network.as_mut().map(|network| network.evaluate(formula, columns)),
+            Whose::Network if !self.predictor.has_formulas() => None,
+            Whose::Network => Some(self.predictor.formula(formula, columns)),
             Whose::Classical => self.classical.map(|solution| solution.observe(formula, columns)),
             Whose::Data => None,
         }
     }
 }
 
-impl Networks<'_> {
-    fn evaluate(&mut self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let value = self.operator.names.lower(formula)?;
-        let points = PointSource::stored(columns.to_vec());
-        let found = self.operator.evaluate(self.device, &[value], points, self.point, &formula.origin)?;
-        Ok(found.into_iter().next().expect("one column for each expression"))
-    }
-}
-
-/// Draws the pictures of a problem into the outcome of a run.
-pub fn draw(problem: &Problem, mut solutions: Solutions<'_>, outcome: &mut Outcome) {
-    let theta: Vec<f64> = outcome.unknowns.iter().map(|unknown| unknown.estimate).collect();
+/// The pictures of a problem at an estimate, and what could not be drawn.
+pub(crate) fn draw(
+    problem: &Problem,
+    mut solutions: Solutions<'_, '_>,
+    theta: &[f64],
+) -> (Vec<Drawing>, Vec<String>) {
+    let (mut drawings, mut warnings) = (vec![], vec![]);
     for picture in &problem.pictures {
         let axes = picture.axes.map(|axis| nodes(&problem.coordinates[axis]));
         let columns = columns(problem, picture, &axes);
         let mut draughtsman = Draughtsman {
             problem,
             picture,
-            theta: &theta,
+            theta,
             axes,
             columns,
             solutions: &mut solutions,
             warnings: vec![],
         };
-        outcome.drawings.extend(draughtsman.draw());
+        drawings.extend(draughtsman.draw());
         let about = |fault| format!("picture `{}`: {fault}", picture.name);
-        outcome.warnings.extend(draughtsman.warnings.into_iter().map(about));
+        warnings.extend(draughtsman.warnings.into_iter().map(about));
     }
+    (drawings, warnings)
 }
 
 /// Equidistant, both ends included; fewer where numbers are not fine enough for so many.
@@ -168,18 +93,18 @@ fn columns(problem: &Problem, picture: &Picture, [right, up]: &[Vec<f64>; 2]) ->
 }
 
 /// Draws one picture.
-struct Draughtsman<'a, 'b> {
+struct Draughtsman<'a, 'b, 'c> {
     problem: &'a Problem,
     picture: &'a Picture,
     /// The unknown numbers at the estimate.
     theta: &'a [f64],
     axes: [Vec<f64>; 2],
     columns: Vec<Vec<f64>>,
-    solutions: &'a mut Solutions<'b>,
+    solutions: &'a mut Solutions<'b, 'c>,
     warnings: Vec<String>,
 }
 
-impl Draughtsman<'_, '_> {
+impl Draughtsman<'_, '_, '_> {
     /// None if nothing can be drawn.
     fn draw(&mut self) -> Option<Drawing> {
         let picture = self.picture;
@@ -204,7 +129,7 @@ impl Draughtsman<'_, '_> {
 
     /// A quantity by the network, or by the classical solution where there is no network.
     fn shown(&mut self, formula: &Formula) -> Option<Shown> {
-        let whose = if self.solutions.network.is_some() { Whose::Network } else { Whose::Classical };
+        let whose = if self.solutions.predictor.has_formulas() { Whose::Network } else { Whose::Classical };
         let values = self.values(whose, formula)?;
         Some(Shown { name: formula.text.clone(), whose, values })
     }

@@ -1,6 +1,7 @@
 //! How well the data determine the unknowns: standard deviations from the derivatives of the observed
 //! values, and combinations of unknowns that the data do not see.
 
+pub use crate::outcome::{Noise, NoiseSource};
 use bilo_fit::data_loss::DataLoss;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_fit::spectrum::{RelativeSensitivities, deviations, hardly_seen};
@@ -8,43 +9,6 @@ use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::unit;
 use bilo_problem::{Observation, Problem};
-
-/// Where the size of an observation's noise is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoiseSource {
-    /// The column `sigma` of its data.
-    Sigma,
-    /// The noise that its synthetic data are stated to have.
-    Stated,
-    /// What the solution leaves of the data.
-    Residuals,
-    /// The likelihood of the observation, which has no errors of a size.
-    Likelihood,
-}
-
-impl NoiseSource {
-    /// The name in `outcome.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            NoiseSource::Sigma => "sigma",
-            NoiseSource::Stated => "stated",
-            NoiseSource::Residuals => "residuals",
-            NoiseSource::Likelihood => "likelihood",
-        }
-    }
-}
-
-/// The noise of an observation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Noise {
-    /// The observation.
-    pub observation: String,
-    /// Where its size is known from.
-    pub source: NoiseSource,
-    /// Its standard deviation, the root mean square where it differs from value to value; none where the
-    /// data are no values with errors.
-    pub sd: Option<f64>,
-}
 
 /// The noise of all data.
 #[derive(Clone, Debug, PartialEq)]

@@ -37,7 +37,7 @@ pub fn verify(
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &OperatorState,
-    classical: std::result::Result<&ReferenceSolution<'_>, String>,
+    classical: Result<&ReferenceSolution<'_>>,
 ) -> Result<Verdict> {
     let grid = report_grid(problem)?;
     let mut arrays = network_fields(problem, operator, device, point, &grid)?;
@@ -50,7 +50,7 @@ pub fn verify(
         let theirs = pair.map(|states| &states[number].values[..]);
         states.push(agreement(problem, state, &arrays[number].values, theirs));
     }
-    let failure = classical.map(|classical| arrays.extend(classical)).err();
+    let failure = classical.map(|classical| arrays.extend(classical)).err().map(|error| error.headline());
     Ok(Verdict { states, fields: Fields { axes: report_axes(problem), arrays }, classical_failure: failure })
 }
 
@@ -64,7 +64,17 @@ pub fn agreement(problem: &Problem, state: &State, ours: &[f64], theirs: Option<
     }
 }
 
-/// The classical solution on the same grid, for a method without a network.
+/// The reference solution alone on the report's grid, if there is one.
+pub fn alone(problem: &Problem, classical: Result<&ReferenceSolution<'_>>) -> Result<Verdict> {
+    let states = problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect();
+    let (fields, classical_failure) = match classical {
+        Ok(solution) => (classical_fields(problem, solution)?, None),
+        Err(error) => (Fields { axes: report_axes(problem), arrays: vec![] }, Some(error.headline())),
+    };
+    Ok(Verdict { states, fields, classical_failure })
+}
+
+/// The reference solution on the report's grid.
 pub fn classical_fields(problem: &Problem, solution: &ReferenceSolution<'_>) -> Result<Fields> {
     let arrays = states_on_grid(problem, solution, &report_grid(problem)?);
     Ok(Fields { axes: report_axes(problem), arrays })

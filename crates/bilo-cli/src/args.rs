@@ -7,7 +7,7 @@ use crate::resume::{KEEP_EVERY, Resume};
 use crate::run::Keeping;
 use crate::statement::Statement;
 use bilo::problem::Overrides;
-use bilo::{Hardware, Job, Method};
+use bilo::{Hardware, Job, METHODS, Method, method};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
@@ -96,8 +96,8 @@ struct RunArgs {
     /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
     /// classical solver alone, pinn is a physics-informed network with equation and data in one loss, bpn one
     /// whose unknowns move through an inverse Hessian, deeponet and fno learn from solved examples
-    #[arg(long, default_value = "bilo", value_parser = method())]
-    method: Method,
+    #[arg(long, default_value = "bilo", value_parser = methods())]
+    method: &'static dyn Method,
     /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -354,9 +354,9 @@ impl RunArgs {
 }
 
 impl JobArgs {
-    fn resolve(self, method: Method, hardware: Hardware) -> Job {
+    fn resolve(self, method: &'static dyn Method, hardware: Hardware) -> Job {
         let threads = self.threads.map(NonZeroUsize::get);
-        Job { seed: self.seed, threads, method, hardware, from: None }
+        Job { seed: self.seed, threads, method, hardware, ..Job::default() }
     }
 }
 
@@ -403,7 +403,7 @@ impl CompareArgs {
         Ok(CompareTask {
             statement: Arc::new(statement),
             overrides,
-            job: self.job.resolve(Method::Bilo, self.way.device),
+            job: self.job.resolve(Job::default().method, self.way.device),
             seconds: self.seconds,
             keeping: self.way.keeping(),
             out: self.out,
@@ -428,8 +428,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Lets clap list the methods in the help and in its error.
-fn method() -> impl TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::names()).try_map(|name| name.parse())
+fn methods() -> impl TypedValueParser<Value = &'static dyn Method> {
+    PossibleValuesParser::new(METHODS.map(|method| method.name())).try_map(|name| method::named(&name))
 }
 
 #[cfg(test)]

@@ -2,28 +2,27 @@
 
 use crate::args::CompareTask;
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::interrupt::Signal;
 use crate::output;
 use crate::progress::Progress;
-use crate::run::All;
-use crate::study::figures::{entries, off_optimum};
+use crate::study::figures::off_optimum;
 use crate::study::plan::{Case, Plan};
 use crate::study::summary::{Ended, Summary};
 use crate::study::{folder_name, one, write_files};
 use bilo::Method;
-use bilo::observer::Observer;
+use bilo::method::{Adjoint, Bilo, Pinn};
+use bilo::outcome::{NoiseSource, ScalarOutcome};
 use bilo::problem::Overrides;
-use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
 /// BiLO first: the others have the time that it takes.
-const METHODS: [Method; 3] = [Method::Bilo, Method::Pinn, Method::Adjoint];
+const METHODS: [&dyn Method; 3] = [&Bilo, &Pinn, &Adjoint];
 
 pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
     let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(format!("{}-compare", problem.name)));
-    let interrupt = Interrupt::on_ctrl_c()?;
+    let signal = Signal::caught()?;
     let statement = Arc::clone(&task.statement);
     let (mut cases, mut ended, mut seconds) = (vec![], vec![], task.seconds);
     for method in METHODS {
@@ -33,17 +32,10 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
         let varied = vec![("method".to_owned(), method.name().to_owned())];
         let case = Case { statement: Arc::clone(&statement), method, overrides, varied };
         let job = bilo::Job { method, ..task.job.clone() };
-        let mut progress = Progress::new(task.progress, interrupt.clone());
-        let observers: [&mut dyn Observer; 2] = [&mut progress, &mut interrupt.clone()];
-        let found = one(
-            &case,
-            &job,
-            &out.join(folder_name(&case, job.seed)),
-            task.keeping,
-            &interrupt,
-            &mut All(observers),
-        );
-        let took = found.as_ref().ok().and_then(|outcome| outcome["seconds"]["total"].as_f64());
+        let mut progress = Progress::new(task.progress, signal.clone());
+        let found =
+            one(&case, &job, &out.join(folder_name(&case, job.seed)), task.keeping, &signal, &mut progress);
+        let took = found.as_ref().ok().map(|outcome| outcome.seconds.total);
         seconds = seconds.or(took);
         cases.push(case);
         ended.push(found);
@@ -59,17 +51,18 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
     let closing = format!("\nFiles in {}: {names}, and a folder for each method\n", out.display());
     let text = summary.table(true) + "\n" + &verdicts(&ended) + &closing;
     output::say(&if task.json { summary.json(&plan) } else { text })?;
-    if interrupt.pressed() { Err(Failure::new("interrupted")) } else { Ok(()) }
+    if signal.came() { Err(Failure::new("interrupted")) } else { Ok(()) }
 }
 
 /// How far each method is from what the data say under the exact PDE, in standard deviations; relative to the values where
 /// the noise is only what each method leaves of the data, and so as large as its own errors.
 fn verdicts(ended: &[Ended]) -> String {
-    let sentence = |(method, ended): (Method, &Ended)| {
+    let sentence = |(method, ended): (&dyn Method, &Ended)| {
         let outcome = ended.as_ref().ok()?;
-        let by_itself = entries(&outcome["noise"]).any(|(_, noise)| noise["source"] == "residuals");
+        let by_itself = outcome.noise.iter().any(|noise| noise.source == NoiseSource::Residuals);
         let distance = if by_itself { relative } else { deviations };
-        let worst = entries(&outcome["unknowns"]).filter_map(distance).max_by(|a, b| a.1.total_cmp(&b.1));
+        let unknowns = outcome.unknowns.numbers.iter();
+        let worst = unknowns.filter_map(distance).max_by(|a, b| a.1.total_cmp(&b.1));
         let (unknown, distance) = worst?;
         let distance = match distance {
             d if by_itself => format!("{d:.1e} (relative)"),
@@ -84,13 +77,12 @@ fn verdicts(ended: &[Ended]) -> String {
 }
 
 /// An unknown with its distance from the data-optimal value, relative to it.
-fn relative((name, unknown): (&String, &Value)) -> Option<(String, f64)> {
-    Some((name.clone(), off_optimum(unknown).as_f64()?))
+fn relative(unknown: &ScalarOutcome) -> Option<(String, f64)> {
+    Some((unknown.name.clone(), off_optimum(unknown)?))
 }
 
 /// An unknown with its distance from the data-optimal value in standard deviations.
-fn deviations((name, unknown): (&String, &Value)) -> Option<(String, f64)> {
-    let number = |key: &str| unknown[key].as_f64();
-    let distance = (number("estimate")? - number("data_optimal")?).abs();
-    Some((name.clone(), distance / number("sd").filter(|sd| *sd > 0.0)?))
+fn deviations(unknown: &ScalarOutcome) -> Option<(String, f64)> {
+    let distance = (unknown.estimate - unknown.data_optimal?).abs();
+    Some((unknown.name.clone(), distance / unknown.sd.filter(|sd| *sd > 0.0)?))
 }

@@ -10,10 +10,7 @@ pub(crate) struct Failure(Diagnostic);
 
 impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
-        match error {
-            bilo::Error::Input(diagnostic) => Failure(*diagnostic),
-            other => Failure::new(other.to_string()),
-        }
+        Failure(error.diagnostic().clone())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
-use bilo::{Job, Method};
+use bilo::Job;
 pub(crate) use bilo_report::files::{
     FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
 };
@@ -17,14 +17,16 @@ use std::path::{Path, PathBuf};
 pub(crate) const UNFINISHED: &str = "outcome.part";
 /// A problem file that is being written.
 pub(crate) const UNFINISHED_PROBLEM: &str = "problem.part";
+/// Which run a folder is of.
+pub(crate) const RUN: &str = "run.json";
 
 /// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
 /// of a problem is fit for a folder's.
 pub(crate) fn default_folder(problem: &str, job: &Job) -> PathBuf {
     let seed = job.seed;
-    Path::new("runs").join(match job.method {
-        Method::Bilo => format!("{problem}-{seed}"),
-        method => format!("{problem}-{}-{seed}", method.name()),
+    Path::new("runs").join(match job.method == Job::default().method {
+        true => format!("{problem}-{seed}"),
+        false => format!("{problem}-{}-{seed}", job.method.name()),
     })
 }
 
@@ -141,9 +143,10 @@ fn is_former_run(folder: &Path) -> bool {
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let stated = rerun::former_files(folder);
-    let own = [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, LOSSES, PROBLEM, UNFINISHED_PROBLEM]
-        .into_iter()
-        .chain(checkpoint::FILES);
+    let own =
+        [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, LOSSES, PROBLEM, UNFINISHED_PROBLEM, RUN]
+            .into_iter()
+            .chain(checkpoint::FILES);
     let mut files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
     let entries = fs::read_dir(folder).map_err(Failure::file("look into", folder))?;
     let events = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(EVENTS));
@@ -188,8 +191,11 @@ mod tests {
     #[test]
     fn the_default_folder_has_the_name_and_the_seed() {
         let job = |seed, method| Job { seed, method, ..Job::default() };
-        assert_eq!(default_folder("fisher-kpp", &job(3, Method::Bilo)), Path::new("runs/fisher-kpp-3"));
-        assert_eq!(default_folder("a.b", &job(0, Method::Adjoint)), Path::new("runs/a.b-adjoint-0"));
+        assert_eq!(
+            default_folder("fisher-kpp", &job(3, &bilo::method::Bilo)),
+            Path::new("runs/fisher-kpp-3")
+        );
+        assert_eq!(default_folder("a.b", &job(0, &bilo::method::Adjoint)), Path::new("runs/a.b-adjoint-0"));
     }
 
     #[test]

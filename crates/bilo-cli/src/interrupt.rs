@@ -1,40 +1,87 @@
-//! Ctrl-C: the first one asks the run to end after its step, the second one ends the program.
+//! Ctrl-C and SIGTERM: the first one asks the run to end and keep what it has, the second one ends the program.
+//!
+//! Loops look at the request themselves. What cannot look, a matrix that is being factorised say, is not waited for: after
+//! a moment the program keeps the last step and ends.
 
 use crate::failure::Failure;
-use bilo::observer::{Control, Event, Observer};
-use std::process;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use bilo::monitor::Interrupt;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{process, thread};
 
 /// What shells report for a program that Ctrl-C ended: 128 + SIGINT.
 const KILLED_BY_CTRL_C: i32 = 130;
 
-/// Stops a run when Ctrl-C was pressed; clones see the same key.
+/// How long a run may take to end by itself.
+const PATIENCE: Duration = Duration::from_millis(1600);
+
+/// Keeps what there is of a run, and says so in a line.
+type Rescue = Box<dyn Fn() -> Option<String> + Send>;
+
+/// Stops runs when a signal comes; clones listen to the same signal.
 #[derive(Clone, Default)]
-pub(crate) struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// From now on Ctrl-C no longer ends the program at once.
-    pub(crate) fn on_ctrl_c() -> Result<Self, Failure> {
-        let interrupt = Self::default();
-        let pressed = interrupt.clone();
-        ctrlc::set_handler(move || {
-            if pressed.0.swap(true, Ordering::SeqCst) {
-                process::exit(KILLED_BY_CTRL_C);
-            }
-        })
-        .map_err(|error| Failure::new(format!("cannot watch for Ctrl-C: {error}")))?;
-        Ok(interrupt)
-    }
-
-    pub(crate) fn pressed(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
+pub(crate) struct Signal {
+    interrupt: Interrupt,
+    /// By number, of every run that is under way.
+    rescues: Arc<Mutex<BTreeMap<usize, Rescue>>>,
 }
 
-impl Observer for Interrupt {
-    fn event(&mut self, _: &Event<'_>) -> Control {
-        if self.pressed() { Control::Stop } else { Control::Continue }
+impl Signal {
+    /// From now on a signal no longer ends the program at once.
+    pub(crate) fn caught() -> Result<Self, Failure> {
+        let signal = Self::default();
+        let caught = signal.clone();
+        ctrlc::set_handler(move || caught.arrived())
+            .map_err(|error| Failure::new(format!("cannot watch for Ctrl-C: {error}")))?;
+        Ok(signal)
+    }
+
+    fn arrived(&self) {
+        if self.interrupt.is_asked() {
+            process::exit(KILLED_BY_CTRL_C);
+        }
+        self.interrupt.ask();
+        let signal = self.clone();
+        thread::spawn(move || {
+            thread::sleep(PATIENCE);
+            signal.rescue();
+        });
+    }
+
+    /// Ends the program if a run is still busy.
+    fn rescue(&self) {
+        let rescues = self.rescues.lock().unwrap_or_else(PoisonError::into_inner);
+        if rescues.is_empty() {
+            return;
+        }
+        let lines: Vec<String> = rescues.values().filter_map(|rescue| rescue()).collect();
+        crate::output::remark(&lines.join("\n"));
+        process::exit(KILLED_BY_CTRL_C);
+    }
+
+    /// What a run listens to.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    pub(crate) fn came(&self) -> bool {
+        self.interrupt.is_asked()
+    }
+
+    /// Runs something that may be too busy to end in time, with what is done then.
+    pub(crate) fn guarded<T>(&self, rescue: Rescue, busy: impl FnOnce() -> T) -> T {
+        let rescues = || self.rescues.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = {
+            let mut rescues = rescues();
+            let number = rescues.last_key_value().map_or(0, |(number, _)| number + 1);
+            rescues.insert(number, rescue);
+            number
+        };
+        let done = busy();
+        // Whoever rescues holds the list until the program has ended.
+        rescues().remove(&number);
+        done
     }
 }
 
@@ -43,11 +90,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stops_only_once_pressed() {
-        let mut interrupt = Interrupt::default();
-        let event = Event::Note("");
-        assert_eq!(interrupt.event(&event), Control::Continue);
-        interrupt.clone().0.store(true, Ordering::SeqCst);
-        assert_eq!(interrupt.event(&event), Control::Stop);
+    fn a_run_that_has_ended_needs_no_rescue() {
+        let signal = Signal::default();
+        assert_eq!(signal.guarded(Box::new(|| panic!("nobody is busy")), || 3), 3);
+        signal.interrupt().ask();
+        signal.rescue();
+        assert!(signal.clone().came());
     }
 }

@@ -21,6 +21,13 @@ pub(crate) fn complain(failure: &Failure) {
     let _ = writeln!(stderr, "{}", text.trim_end());
 }
 
+/// Tells people something beside the result; if that fails, nothing is lost.
+pub(crate) fn remark(line: &str) {
+    if !line.is_empty() {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
+
 /// Whether to colour what goes to a stream: on a terminal, unless <https://no-color.org> is asked for.
 pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

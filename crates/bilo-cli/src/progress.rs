@@ -1,6 +1,6 @@
 //! The progress bar: phase, steps, time left, losses and unknowns, on a terminal's stderr only.
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::Signal;
 use bilo::observer::{Control, Event, Observer, Phase, Record};
 use bilo_report::number;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,21 +14,21 @@ const BETWEEN_UPDATES: f64 = 0.1;
 pub(crate) struct Progress {
     screen: MultiProgress,
     bar: ProgressBar,
-    interrupt: Interrupt,
-    interrupt_told: bool,
+    signal: Signal,
+    signal_told: bool,
     updated: f64,
 }
 
 impl Progress {
     /// Shows nothing unless wanted and stderr is a terminal.
-    pub(crate) fn new(wanted: bool, interrupt: Interrupt) -> Self {
+    pub(crate) fn new(wanted: bool, signal: Signal) -> Self {
         // This target hides itself where stderr is no terminal.
         let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Progress {
             screen: MultiProgress::with_draw_target(target),
             bar: ProgressBar::hidden(),
-            interrupt,
-            interrupt_told: false,
+            signal,
+            signal_told: false,
             updated: 0.0,
         }
     }
@@ -46,9 +46,9 @@ impl Progress {
             self.bar.set_message(message(record));
             self.updated = record.seconds;
         }
-        if self.interrupt.pressed() && !self.interrupt_told {
+        if self.signal.came() && !self.signal_told {
             self.note("stopping after this step, results are kept; press Ctrl-C again to give up");
-            self.interrupt_told = true;
+            self.signal_told = true;
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_template_is_well_formed() {
-        Progress::new(false, Interrupt::default()).begin(Phase::Train, 3);
+        Progress::new(false, Signal::default()).begin(Phase::Train, 3);
     }
 
     #[test]

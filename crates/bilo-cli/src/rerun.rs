@@ -5,12 +5,13 @@
 
 use crate::failure::Failure;
 use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
+use crate::record::RunRecord;
 use crate::settings;
 use crate::statement::Statement;
 use bilo_report::files::is_plain;
 
+use bilo::Job;
 use bilo::problem::{Folder, Overrides, Problem};
-use bilo::{Job, Method};
 use flate2::Crc;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,6 @@ use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
 /// Starts the lines that this module writes, so that a run of a run's file replaces them.
 const REMARK: &str = "#: ";
-
-/// Before what repeats a run.
-const AGAIN: &str = "Again: bilo run ";
 
 /// Tables whose entries may name a file, and where in an entry.
 const FILES: [(&str, &[&str]); 7] = [
@@ -38,6 +36,7 @@ const FILES: [(&str, &[&str]); 7] = [
 #[derive(Default)]
 pub(crate) struct Rerun {
     text: String,
+    record: RunRecord,
     /// Path inside the run folder, and content.
     files: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -56,14 +55,16 @@ impl Rerun {
             .map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))?;
         apply(&mut document, overrides)?;
         let files = take_files(&mut document, statement.folder())?;
-        Ok(Rerun { text: remarked(&document.to_string(), overrides, problem, job), files })
+        let text = remarked(&document.to_string(), overrides, problem);
+        Ok(Rerun { text, record: RunRecord::of(problem, job), files })
     }
 
     /// Whether a folder holds the same problem and the same data.
     pub(crate) fn is_in(&self, folder: &Path) -> bool {
         let same =
             |name: &Path, content: &[u8]| fs::read(folder.join(name)).is_ok_and(|there| there == content);
-        same(Path::new(PROBLEM), self.text.as_bytes())
+        RunRecord::read(folder).is_some_and(|record| record.is_of_the_same_run(&self.record))
+            && same(Path::new(PROBLEM), self.text.as_bytes())
             && self.files.iter().all(|(name, content)| same(name, content))
     }
 
@@ -92,25 +93,11 @@ impl Rerun {
             fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
             fs::write(&path, content).map_err(Failure::file("write", &path))?;
         }
+        self.record.write(folder)?;
         let (part, whole) = (folder.join(UNFINISHED_PROBLEM), folder.join(PROBLEM));
         fs::write(&part, &self.text).map_err(Failure::file("write", &part))?;
         fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
     }
-}
-
-/// The seed and the method that the problem file of a run says it was run with.
-pub(crate) fn job_of(text: &str) -> Option<(u64, Method)> {
-    let line = text.lines().next()?.strip_prefix(REMARK)?;
-    let mut words = line.split_once(AGAIN)?.1.split_whitespace().skip(1);
-    let (mut seed, mut method) = (None, Method::Bilo);
-    while let (Some(option), Some(value)) = (words.next(), words.next()) {
-        match option {
-            "--seed" => seed = value.parse().ok(),
-            "--method" => method = value.parse().ok()?,
-            _ => return None,
-        }
-    }
-    Some((seed?, method))
 }
 
 /// The data files that a former run took along: those that its problem file names, no others.
@@ -214,7 +201,7 @@ fn kept_name(owner: &str, file: &str) -> String {
 
 /// Visits every data file: the given field, the equation, the observation or the place in an unknown (as `k.truth`) that owns
 /// it, the file's name, and where it is written.
-fn each_file(document: &mut DocumentMut, mut evaluation: impl FnMut(&str, &str, &mut Value)) {
+fn each_file(document: &mut DocumentMut, mut each: impl FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
         let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
             continue;
@@ -227,7 +214,7 @@ fn each_file(document: &mut DocumentMut, mut evaluation: impl FnMut(&str, &str, 
                     ("unknown", [.., last]) => format!("{}.{last}", owner.get()),
                     _ => owner.get().to_owned(),
                 };
-                evaluation(&owner, &name, value);
+                each(&owner, &name, value);
             }
         }
     }
@@ -241,14 +228,9 @@ fn file_in<'a>(entry: &'a mut Item, place: &[&str]) -> Option<&'a mut Value> {
     item.as_table_like_mut()?.get_mut("file")?.as_value_mut()
 }
 
-/// Adds how to repeat the run above, and the settings in force below.
-fn remarked(text: &str, overrides: &Overrides, problem: &Problem, job: &Job) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let method = match job.method {
-        Method::Bilo => String::new(),
-        method => format!(" --method {}", method.name()),
-    };
-    let mut above = format!("A run of bilo {version}. {AGAIN}{PROBLEM} --seed {}{method}\n", job.seed);
+/// Adds what the command line said above, and the settings in force below.
+fn remarked(text: &str, overrides: &Overrides, problem: &Problem) -> String {
+    let mut above = String::new();
     let recipe = overrides.recipe.iter().map(|recipe| format!(" --recipe {recipe}"));
     let given: String = recipe.chain(overrides.set.iter().map(|set| format!(" --set {set}"))).collect();
     if !given.is_empty() {

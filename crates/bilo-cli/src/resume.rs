@@ -2,10 +2,11 @@
 
 use crate::checkpoint::{self, Kept};
 use crate::failure::Failure;
-use crate::folder::{OUTCOME, PROBLEM, RunFolder};
-use crate::rerun::{self, Rerun};
+use crate::folder::{OUTCOME, RunFolder};
+use crate::record::RunRecord;
+use crate::rerun::Rerun;
+use bilo::outcome::{Outcome, Stop};
 use bilo::{Job, Method};
-use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(crate) const KEEP_EVERY: f64 = 60.0;
 pub(crate) struct Resume {
     pub(crate) folder: PathBuf,
     pub(crate) seed: u64,
-    pub(crate) method: Method,
+    pub(crate) method: &'static dyn Method,
     /// The checkpoint that was named, if not the folder.
     checkpoint: Option<PathBuf>,
 }
@@ -30,8 +31,8 @@ impl Resume {
             true => (path.parent().unwrap_or(Path::new("")).to_path_buf(), Some(path.to_path_buf())),
             false => (path.to_path_buf(), None),
         };
-        let text = fs::read_to_string(folder.join(PROBLEM)).unwrap_or_default();
-        let Some((seed, method)) = rerun::job_of(&text) else {
+        let record = RunRecord::read(&folder);
+        let Some((seed, method)) = record.and_then(|record| Some((record.seed(), record.method()?))) else {
             let message = format!("`{}` is not the folder of a run", folder.display());
             return Err(
                 Failure::new(message).help("name a folder that `bilo run` made, such as runs/fisher-kpp-0")
@@ -55,12 +56,12 @@ impl Resume {
 
     fn require_unfinished(&self) -> Result<(), Failure> {
         let Ok(text) = fs::read_to_string(self.folder.join(OUTCOME)) else { return Ok(()) };
-        let outcome: Value = serde_json::from_str(&text).unwrap_or_default();
-        let stop = outcome["stop"].as_str().unwrap_or_default();
-        if ["interrupted", "time-limit"].contains(&stop) {
+        let Ok(Outcome { stop, .. }) = Outcome::from_json(&text) else { return Ok(()) };
+        if matches!(stop, Stop::Interrupted | Stop::TimeLimit) {
             return Ok(());
         }
-        let message = format!("the run in `{}` has come to its end ({stop})", self.folder.display());
+        let (folder, stop) = (self.folder.display(), stop.name());
+        let message = format!("the run in `{folder}` has come to its end ({stop})");
         Err(Failure::new(message).help("nothing was changed; `bilo run` begins another one"))
     }
 }

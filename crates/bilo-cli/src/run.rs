@@ -4,16 +4,17 @@ use crate::args::RunTask;
 use crate::checkpoint::{self, Keeper};
 use crate::failure::Failure;
 use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, fit_file, picture_file};
-use crate::interrupt::Interrupt;
+use crate::interrupt::Signal;
 use crate::output;
 use crate::progress::Progress;
 use crate::report::{Events, History, memory};
 use crate::rerun::Rerun;
+use crate::rescue::LastStep;
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase, Silent};
-use bilo::outcome::{Outcome, Stop};
+use bilo::outcome::{Divergence, Outcome, Stop};
 use bilo::problem::Problem;
-use bilo_report::{csv, drawing, html, json, npz, table};
+use bilo_report::{csv, drawing, html, npz, table};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -29,30 +30,26 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
         None => RunFolder::new(path, rerun)?,
     };
 
-    let mut interrupt = Interrupt::on_ctrl_c()?;
-    let mut progress = Progress::new(task.progress, interrupt.clone());
-    let observer = &mut All([&mut progress, &mut interrupt]);
-    let conducted = conduct(&problem, &job, &mut folder, task.keeping, observer)?;
+    let signal = Signal::caught()?;
+    let mut progress = Progress::new(task.progress, signal.clone());
+    let conducted = conduct(&problem, &job, &mut folder, task.keeping, &signal, &mut progress)?;
     drop(progress);
-    let Conducted { outcome, json, reached, peak_memory, saved, kept } = conducted;
+    let Conducted { outcome, reached, saved, kept } = conducted;
     if let Some(failure) = kept {
         output::complain(&failure);
     }
     // What was found is told even where it could not be kept.
-    let table = || table::render(&outcome, reached, peak_memory, folder.path());
-    output::say(&if task.json { json } else { table() })?;
+    let table = || table::render(&outcome, reached, folder.path());
+    output::say(&if task.json { outcome.to_json() } else { table() })?;
     saved?;
-    verdict(&outcome.stop, reached)
+    verdict(&outcome, reached)
 }
 
 /// A run that has ended.
 pub(crate) struct Conducted {
     pub(crate) outcome: Outcome,
-    /// The outcome as it is written.
-    pub(crate) json: String,
     /// The phase that it came to.
     pub(crate) reached: Phase,
-    peak_memory: Option<u64>,
     /// Whether its files could be written.
     pub(crate) saved: Result<(), Failure>,
     /// Why a checkpoint, or an event for TensorBoard, could not.
@@ -73,14 +70,18 @@ pub(crate) fn conduct(
     job: &Job,
     folder: &mut RunFolder,
     keeping: Keeping,
+    signal: &Signal,
     observer: &mut dyn Observer,
 ) -> Result<Conducted, Failure> {
+    let job = &Job { interrupt: signal.interrupt().for_run(), ..job.clone() };
     if folder.goes_on().is_some() {
         // Its history ends where the run goes on, before anything is added to it.
         folder.open()?;
     }
     let mut keeper = Keeper::new(folder.path(), folder.owner(job), keeping.every);
     let mut events = keeping.tensorboard.then(|| Events::new(folder.path()));
+    let mut last = LastStep::new(problem, job, folder.path());
+    let rescue = last.clone();
     let mut history = History::new(folder);
     let mut reached = Reached(Phase::Pretrain);
     // The history is first: what it has when a checkpoint is written belongs to it.
@@ -88,14 +89,14 @@ pub(crate) fn conduct(
         Some(events) => events,
         None => &mut Silent,
     };
-    let observers = &mut All([&mut history, &mut reached, &mut keeper, events_or_none, observer]);
-    let outcome = bilo::run(problem, job, observers)?;
+    let observers = &mut All([&mut history, &mut last, &mut reached, &mut keeper, events_or_none, observer]);
+    let run = || bilo::run(problem, job, observers);
+    let mut outcome = signal.guarded(Box::new(move || rescue.keep()), run)?;
     let recorded = history.finish();
-    let peak_memory = memory::peak_bytes();
-    let json = json::render(&outcome, peak_memory);
-    let saved = folder.open().and_then(|out| save(&json, &outcome, out));
+    outcome.peak_memory_bytes = memory::peak_bytes();
+    let saved = folder.open().and_then(|out| save(&outcome, out));
     let (saved, kept) = (recorded.and(saved), keeper.finish().or(events.and_then(Events::finish)));
-    Ok(Conducted { json, reached: reached.0, peak_memory, saved, kept, outcome })
+    Ok(Conducted { reached: reached.0, saved, kept, outcome })
 }
 
 /// Several observers as one, which wants to stop as soon as one of them does.
@@ -120,7 +121,8 @@ impl Observer for Reached {
     }
 }
 
-fn save(json: &str, outcome: &Outcome, out: &Path) -> Result<(), Failure> {
+fn save(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
+    let json = &outcome.to_json();
     let fields_file = out.join(FIELDS);
     npz::write(&outcome.fields, &fields_file).map_err(Failure::file("write", &fields_file))?;
     for misfit in &outcome.misfits {
@@ -150,8 +152,8 @@ const AFTER_TRAINING: &str = "try smaller rates (--set train.rate=..., --set tra
                               more pre-training, or `bounds` for the unknowns";
 
 /// A run that diverged has results, but not the ones that were asked for.
-fn verdict(stop: &Stop, phase: Phase) -> Result<(), Failure> {
-    let Stop::Diverged { last_good_step, reason } = stop else { return Ok(()) };
+fn verdict(outcome: &Outcome, phase: Phase) -> Result<(), Failure> {
+    let Some(Divergence { last_good_step, reason }) = &outcome.diverged else { return Ok(()) };
     let (what, kept) = (table::in_words(phase), table::last_good(*last_good_step));
     let help = match phase {
         Phase::Examples | Phase::Pretrain => AFTER_PRETRAINING,
@@ -184,9 +186,11 @@ mod tests {
     #[test]
     fn only_divergence_fails_and_names_its_phase() {
         for stop in [Stop::Converged, Stop::Steps, Stop::TimeLimit, Stop::Interrupted] {
-            assert!(verdict(&stop, Phase::Train).is_ok(), "{stop:?}");
+            assert!(verdict(&Outcome { stop, ..Outcome::default() }, Phase::Train).is_ok(), "{stop:?}");
         }
-        let diverged = Stop::Diverged { last_good_step: 7, reason: "the data loss is not finite".into() };
+        let reason = "the data loss is not finite".into();
+        let diverged = Some(Divergence { last_good_step: 7, reason });
+        let diverged = Outcome { stop: Stop::Diverged, diverged, ..Outcome::default() };
         for (phase, start) in [(Phase::Pretrain, "pre-training"), (Phase::Train, "training")] {
             let text = verdict(&diverged, phase).unwrap_err().render(false);
             assert!(

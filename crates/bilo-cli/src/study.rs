@@ -11,17 +11,16 @@ pub(crate) mod summary;
 use crate::args::StudyTask;
 use crate::failure::Failure;
 use crate::folder::{OUTCOME, REPORT};
-use crate::interrupt::Interrupt;
+use crate::interrupt::Signal;
 use crate::rerun::Rerun;
 use crate::run::{Keeping, conduct};
 use crate::{output, resume};
-use bilo::observer::Observer;
-use bilo::outcome::Stop;
+use bilo::observer::{Observer, Silent};
+use bilo::outcome::{Outcome, Stop};
 use bilo::{Hardware, Job};
 use bilo_report::html;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plan::{Case, Plan, short};
-use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
@@ -40,13 +39,13 @@ pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
     for case in &plan.cases {
         case.statement.problem(&case.overrides)?;
     }
-    let interrupt = Interrupt::on_ctrl_c()?;
-    let ended = perform(task, &plan, &out, &interrupt)?;
+    let signal = Signal::caught()?;
+    let ended = perform(task, &plan, &out, &signal)?;
     let summary = Summary::new(&plan, &ended);
     let names = write_files(&plan, &summary, &ended, &out)?;
     let closing = format!("\nFiles in {}: {names}, and a folder for each run\n", out.display());
     output::say(&if task.json { summary.json(&plan) } else { summary.table(true) + &closing })?;
-    if interrupt.pressed() {
+    if signal.came() {
         return Err(
             Failure::new("interrupted").help("the same command goes on with the runs that are missing")
         );
@@ -81,7 +80,7 @@ pub(crate) fn write_files(
 }
 
 /// All runs, several at a time; those that are there already are read.
-fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> Result<Vec<Ended>, Failure> {
+fn perform(task: &StudyTask, plan: &Plan, out: &Path, signal: &Signal) -> Result<Vec<Ended>, Failure> {
     let count = plan.cases.len() * plan.seeds.len();
     let target = if task.progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let style = ProgressStyle::with_template(STYLE).expect("the template is well formed");
@@ -96,9 +95,9 @@ fn perform(task: &StudyTask, plan: &Plan, out: &Path, interrupt: &Interrupt) -> 
             let (case, seed) =
                 (&plan.cases[number / plan.seeds.len()], plan.seeds[number % plan.seeds.len()]);
             let (method, hardware) = (case.method, task.hardware);
-            let job = Job { seed, threads: Some(task.threads), method, hardware, from: None };
+            let job = Job { seed, threads: Some(task.threads), method, hardware, ..Job::default() };
             let path = out.join(folder_name(case, seed));
-            let found = one(case, &job, &path, task.keeping, interrupt, &mut interrupt.clone());
+            let found = one(case, &job, &path, task.keeping, signal, &mut Silent);
             bar.set_message(folder_name(case, seed));
             bar.inc(1);
             ended.lock().expect("no run panics")[number] = Some(found);
@@ -130,36 +129,36 @@ pub(crate) fn one(
     job: &Job,
     path: &Path,
     keeping: Keeping,
-    interrupt: &Interrupt,
+    signal: &Signal,
     observer: &mut dyn Observer,
 ) -> Ended {
-    let mut outcome = || -> Result<Value, Failure> {
+    let mut outcome = || -> Result<Outcome, Failure> {
         let problem = case.statement.problem(&case.overrides)?;
         let rerun = Rerun::of(&case.statement, &case.overrides, &problem, job)?;
         if let Some(outcome) = finished(path, &rerun) {
             return Ok(outcome);
         }
-        if interrupt.pressed() {
+        if signal.came() {
             return Err(Failure::new("not run"));
         }
         let mut job = job.clone();
         let mut folder = resume::or_begin(path.to_path_buf(), rerun, &mut job)?;
-        let conducted = conduct(&problem, &job, &mut folder, keeping, observer)?;
+        let conducted = conduct(&problem, &job, &mut folder, keeping, signal, observer)?;
         conducted.saved?;
         if conducted.outcome.stop == Stop::Interrupted {
             // What it came to so far is no result.
             return Err(Failure::new("interrupted"));
         }
-        serde_json::from_str(&conducted.json).map_err(|error| Failure::new(error.to_string()))
+        Ok(conducted.outcome)
     };
     outcome().map_err(|failure| failure.headline())
 }
 
 /// The outcome of a former run of the same problem with the same settings that came to its end.
-fn finished(path: &Path, rerun: &Rerun) -> Option<Value> {
+fn finished(path: &Path, rerun: &Rerun) -> Option<Outcome> {
     let text = fs::read_to_string(path.join(OUTCOME)).ok()?;
-    let outcome: Value = serde_json::from_str(&text).ok()?;
-    (rerun.is_in(path) && outcome["stop"] != "interrupted").then_some(outcome)
+    let outcome = Outcome::from_json(&text).ok()?;
+    (rerun.is_in(path) && outcome.stop != Stop::Interrupted).then_some(outcome)
 }
 
 /// What is varied, the method unless it is bilo, and the seed.

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::folder::{HISTORY, OUTCOME};
+use bilo::outcome::Outcome;
 use bilo_report::history::History;
-use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -77,8 +77,8 @@ fn run(folder: &Path) -> Option<Run> {
     let file = folder.join(HISTORY);
     let history = History::parse(&fs::read_to_string(&file).ok()?, usize::MAX);
     let outcome = fs::read_to_string(folder.join(OUTCOME)).ok();
-    let state = match outcome.and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
-        Some(outcome) => State::Ended(outcome["stop"].as_str().unwrap_or_default().to_owned()),
+    let state = match outcome.and_then(|text| Outcome::from_json(&text).ok()) {
+        Some(outcome) => State::Ended(outcome.stop.name().to_owned()),
         None if is_held(&file) => State::UnderWay,
         None => State::Broken,
     };

@@ -2,17 +2,8 @@
 
 use std::f64::consts::PI;
 
-use crate::graph::{Expr, Function, Graph, Leaf, MultiIndex, Node, Symbol};
+use crate::graph::{By, Expr, Function, Graph, Leaf, MultiIndex, Node, Symbol};
 use crate::ops::{Binary, Comparison, Unary};
-
-/// What is differentiated by, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum By {
-    /// Through definitions and function inputs.
-    Total(Symbol),
-    /// By the leaf with this number, all other leaves held fixed.
-    Partial(u32),
-}
 
 impl Graph {
     /// The total derivative of `e` by `s`.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::diff::By;
 use crate::ops::{Binary, Unary};
 
 /// An expression in a [`Graph`].
@@ -104,6 +103,15 @@ struct SymbolEntry {
 struct FunctionEntry {
     name: String,
     inputs: Vec<Expr>,
+}
+
+/// What is differentiated by, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum By {
+    /// Through definitions and function inputs.
+    Total(Symbol),
+    /// By the leaf with this number, all other leaves held fixed.
+    Partial(u32),
 }
 
 /// Owns expressions, symbols and functions; equal expressions get the same [`Expr`].

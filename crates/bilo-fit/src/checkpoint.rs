@@ -5,9 +5,9 @@
 //! [`Job::from`](crate::Job). Only trained networks have one: whatever else there is takes minutes at most, and comes to
 //! the same bits when it begins again.
 
-use crate::observer::Phase;
+use crate::phase::Phase;
 use bilo_optim::State;
-use bilo_problem::diagnostic::{Diagnostic, Origin, Result};
+use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Origin, Result};
 
 /// The state of training after a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,10 @@ impl Checkpoint {
 }
 
 /// What is kept is not of this problem, or not of this program.
-pub fn does_not_fit(name: &str) -> bilo_problem::diagnostic::Error {
+pub fn does_not_fit(name: &str) -> Error {
     let message = format!("the checkpoint does not fit this problem: see its `{name}`");
-    Diagnostic::new(message, Origin::none()).help("begin again, without it").into()
+    Error::new(
+        ErrorKind::Checkpoint,
+        Diagnostic::new(message, Origin::none()).help("begin again, without it"),
+    )
 }

@@ -6,7 +6,7 @@ use crate::data_loss::LossTerms;
 use crate::sensitivities::{Sensitivities, columns};
 use crate::stop::Stop;
 use bilo_problem::Unknown;
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use faer::Mat;
 
 /// Most iterations: ten are many for a problem that has an optimum at all.
@@ -87,17 +87,22 @@ pub struct Optimum<V> {
 
 /// Minimises the data loss from a solution at some start; `watch` may end it after an iteration.
 pub fn minimise<L: ReducedProblem>(
-    landscape: &mut L,
+    problem: &mut L,
     start: L::Evaluation,
     watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
 ) -> Result<Optimum<L::Evaluation>> {
-    let mut search = Search::new(landscape, start)?;
+    let mut search = Search::new(problem, start)?;
     let mut losses = vec![];
     for step in 1..=MAX_ITERATIONS {
         let (eta, terms) = (search.evaluation.eta().to_vec(), search.evaluation.loss_terms().terms.clone());
         let lower = search.evaluation.lower_losses().to_vec();
         losses.push(search.evaluation.loss_terms().loss);
-        let converged = search.iterate()? || search.creeps(&losses);
+        let converged = match search.iterate() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                return Ok(search.ended(Stop::Interrupted, step - 1));
+            }
+            done => done? || search.creeps(&losses),
+        };
         let stop = watch(&Iterate { step, eta: &eta, terms: &terms, lower: &lower });
         if let Some(stop) = converged.then_some(Stop::Converged).or(stop) {
             return Ok(search.ended(stop, step));
@@ -107,7 +112,7 @@ pub fn minimise<L: ReducedProblem>(
 }
 
 struct Search<'l, L: ReducedProblem> {
-    landscape: &'l mut L,
+    problem: &'l mut L,
     evaluation: L::Evaluation,
     /// What is observed there; after the last step that is not asked for.
     observed: Vec<Sensitivities>,
@@ -118,9 +123,9 @@ struct Search<'l, L: ReducedProblem> {
 }
 
 impl<'l, L: ReducedProblem> Search<'l, L> {
-    fn new(landscape: &'l mut L, evaluation: L::Evaluation) -> Result<Self> {
-        let (observed, start) = (landscape.observed(&evaluation)?, evaluation.eta().to_vec());
-        Ok(Self { landscape, evaluation, observed, damping: DAMPING, growth: 2.0, start })
+    fn new(problem: &'l mut L, evaluation: L::Evaluation) -> Result<Self> {
+        let (observed, start) = (problem.observed(&evaluation)?, evaluation.eta().to_vec());
+        Ok(Self { problem, evaluation, observed, damping: DAMPING, growth: 2.0, start })
     }
 
     fn ended(self, stop: Stop, steps: usize) -> Optimum<L::Evaluation> {
@@ -129,14 +134,14 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
 
     /// Whether functions are unknown and the last iterations gained little.
     fn creeps(&self, losses: &[f64]) -> bool {
-        let functions = self.evaluation.eta().len() > self.landscape.unknowns().len();
+        let functions = self.evaluation.eta().len() > self.problem.unknowns().len();
         let Some(before) = losses.len().checked_sub(CREEPING.0) else { return false };
         functions && losses[before] - self.evaluation.loss_terms().loss <= CREEPING.1 * losses[before].abs()
     }
 
     /// One accepted step; true if there is nothing left to gain.
     fn iterate(&mut self) -> Result<bool> {
-        let model = Model::new(self.landscape.unknowns(), &self.evaluation, &self.observed)?;
+        let model = Model::new(self.problem.unknowns(), &self.evaluation, &self.observed)?;
         if model.stationary() {
             return Ok(true);
         }
@@ -150,7 +155,11 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
                 return Ok(true);
             }
             // Where the PDE cannot be solved, the step was too long.
-            if let Ok(evaluation) = self.landscape.evaluate(&self.evaluation, &trial) {
+            let evaluation = match self.problem.evaluate(&self.evaluation, &trial) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+                evaluation => evaluation.ok(),
+            };
+            if let Some(evaluation) = evaluation {
                 let gain = before - evaluation.loss_terms().loss;
                 // The gain of a short step drowns in rounding before the step does.
                 let rounding = if self.within(STEP, &moved) { ROUNDING * before.abs() } else { 0.0 };
@@ -159,7 +168,7 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
                     self.relax(gain / model.predicted_gain(&moved));
                     let converged = self.within(STEP, &moved);
                     if !converged {
-                        self.observed = self.landscape.observed(&self.evaluation)?;
+                        self.observed = self.problem.observed(&self.evaluation)?;
                     }
                     return Ok(converged);
                 }
@@ -179,7 +188,7 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
     }
 
     fn projected(&self, step: &[f64]) -> Vec<f64> {
-        let unknowns = self.landscape.unknowns();
+        let unknowns = self.problem.unknowns();
         let moved = self.evaluation.eta().iter().zip(step).enumerate();
         moved.map(|(j, (eta, step))| unknowns.get(j).map_or(eta + step, |u| u.project(eta + step))).collect()
     }
@@ -189,7 +198,7 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
         let sizes =
             self.evaluation.eta().iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
         // Coefficients of functions are of one size together.
-        let scalars = self.landscape.unknowns().len();
+        let scalars = self.problem.unknowns().len();
         let mut sizes: Vec<f64> = sizes.collect();
         let largest = sizes[scalars..].iter().copied().fold(0.0, f64::max);
         sizes[scalars..].fill(largest);
@@ -232,7 +241,7 @@ impl Model {
         let unit = |i: usize, j: usize| if lengths[j] > 0.0 { jacobian[j][i] / lengths[j] } else { 0.0 };
         let matrix = Mat::from_fn(roots.len(), jacobian.len(), unit);
         let svd = matrix.thin_svd().map_err(|_| {
-            Diagnostic::new("the derivatives of the observed values are not finite", Default::default())
+            Error::new(ErrorKind::Solver, "the derivatives of the observed values are not finite")
         })?;
         let count = roots.len().min(jacobian.len());
         let component = |j: usize| if lengths[j] > 0.0 { gradient[j] / lengths[j] } else { 0.0 };

@@ -1,7 +1,7 @@
 //! Which hardware trains networks.
 
 use bilo_jet::{Device, Precision, cpu};
-use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use std::str::FromStr;
 
 /// Where networks are trained. Everything else is done on the CPU.
@@ -53,13 +53,13 @@ impl FromStr for Hardware {
 }
 
 fn refused(error: bilo_cuda::CudaError) -> Error {
-    Diagnostic::new(error.to_string(), Origin::none()).into()
+    Error::new(ErrorKind::Device, error.to_string())
 }
 
 /// A fault of the device as an error.
 pub fn require_sound(device: &dyn Device) -> Result<()> {
     match device.fault() {
-        Some(fault) => Err(Diagnostic::new(fault, Origin::none()).into()),
+        Some(fault) => Err(Error::new(ErrorKind::Device, fault)),
         None => Ok(()),
     }
 }

@@ -13,8 +13,9 @@ use crate::level::{Fit, Joint, LossSlopes, Lower, Upper, When};
 use crate::operator::WeightShapes;
 use crate::state::OperatorState;
 use bilo_fit::convergence::Convergence;
-use bilo_fit::observer::{Control, Event, Observer, Phase, Record};
-use bilo_fit::stop::Stop;
+use bilo_fit::monitor::{Answer, Monitor};
+use bilo_fit::phase::Phase;
+use bilo_fit::stop::{Divergence, Stop};
 use bilo_jet::Device;
 use bilo_optim::{Adam, GradientMethod, Lbfgs, Optimizer, Soap, Step};
 use bilo_problem::diagnostic::Result;
@@ -33,6 +34,8 @@ const THETA_WARM_UP: f64 = 0.1;
 pub struct Ended {
     /// Why.
     pub stop: Stop,
+    /// What was seen, if it diverged.
+    pub diverged: Option<Divergence>,
     /// Steps taken.
     pub steps: usize,
     /// The loss terms last seen, in the order of the names.
@@ -41,8 +44,15 @@ pub struct Ended {
     pub seconds: f64,
 }
 
+impl Ended {
+    fn diverge(&mut self, last_good_step: usize, reason: String) {
+        self.stop = Stop::Diverged;
+        self.diverged = Some(Divergence { last_good_step, reason });
+    }
+}
+
 /// Everything that a phase needs.
-pub struct Trainer<'a> {
+pub struct Trainer<'a, 'o> {
     /// The device with all programs loaded.
     pub device: &'a mut dyn Device,
     /// The problem.
@@ -55,14 +65,8 @@ pub struct Trainer<'a> {
     pub shapes: &'a WeightShapes,
     /// Learning rates of all that the upper level moves: eta, then V.
     pub upper_rates: &'a [f64],
-    /// Names of all loss terms: residuals, data and regularisers, fit.
-    pub loss_names: &'a [String],
-    /// Names of the unknowns.
-    pub unknown_names: &'a [String],
-    /// Who watches.
-    pub observer: &'a mut dyn Observer,
-    /// When the run began.
-    pub began: Instant,
+    /// Hears of every step, and knows the names of all loss terms: residuals, data and regularisers, fit.
+    pub monitor: &'a mut Monitor<'o>,
     /// What was before.
     pub past: Past<'a>,
 }
@@ -74,7 +78,7 @@ struct Optimisers {
     upper: Box<dyn GradientMethod>,
 }
 
-impl Trainer<'_> {
+impl Trainer<'_, '_> {
     fn settings(&self) -> &Training {
         &self.problem.training
     }
@@ -138,7 +142,7 @@ impl Trainer<'_> {
             seen.get_or_insert(terms);
             value
         });
-        seen.unwrap_or_else(|| vec![f64::NAN; self.loss_names.len()])
+        seen.unwrap_or_else(|| vec![f64::NAN; self.monitor.loss_names().len()])
     }
 
     /// Both gradients at (theta_k, W_k), then one step of each level.
@@ -183,6 +187,9 @@ impl Trainer<'_> {
     ) -> Vec<f64> {
         let mut terms = vec![];
         for _ in 0..self.settings().lower_steps {
+            if self.monitor.interrupt().is_due() {
+                break;
+            }
             self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
         }
         self.move_places(point);
@@ -233,7 +240,7 @@ impl Trainer<'_> {
                 point.weights.copy_from_slice(&before);
                 break;
             }
-            if !step.progress || !step.value.is_finite() {
+            if !step.progress || !step.value.is_finite() || self.monitor.interrupt().is_due() {
                 break;
             }
         }
@@ -261,7 +268,7 @@ impl Trainer<'_> {
 
     fn with_data(&self, mut terms: Vec<f64>, data: Vec<f64>) -> Vec<f64> {
         terms.extend(data);
-        terms.resize(self.loss_names.len(), f64::NAN);
+        terms.resize(self.monitor.loss_names().len(), f64::NAN);
         terms
     }
 
@@ -280,7 +287,7 @@ impl Trainer<'_> {
         }
         let seconds_before = course.ended.seconds;
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
-        self.observer.event(&Event::Begin(phase, steps));
+        self.monitor.enter(phase, steps);
         for number in course.ended.steps + 1..=steps {
             let before = point.clone();
             let step_of_run = self.earlier_steps(phase) + number;
@@ -288,24 +295,24 @@ impl Trainer<'_> {
             let losses = step(self, point, optimisers, number);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
                 *point = course.good;
-                course.ended.stop = Stop::Diverged { last_good_step: course.ended.steps, reason };
+                course.ended.diverge(course.ended.steps, reason);
                 break;
             }
-            let control = self.report(phase, number, steps, &losses, &before);
+            let answer = self.report(number, &losses, &before);
             course.good = before;
             (course.ended.steps, course.ended.losses) = (number, losses);
             let Course { good, settling, ended } = &mut course;
-            let stop = self.reason_to_stop(control, phase, settling, good, ended);
-            if control == Control::Keep || matches!(stop, Some(Stop::Interrupted | Stop::TimeLimit)) {
+            let stop = self.reason_to_stop(&answer, phase, settling, good, ended);
+            if answer.keep || matches!(stop, Some(Stop::Interrupted | Stop::TimeLimit)) {
                 let kept = self.checkpoint(phase, point, optimisers, &course, seconds());
-                self.observer.event(&Event::Checkpoint(&kept));
+                self.monitor.keep(&kept);
             }
             if let Some(stop) = stop {
                 course.ended.stop = stop;
                 break;
             }
         }
-        self.observer.event(&Event::End(phase));
+        self.monitor.leave();
         course.ended.seconds = seconds();
         Ok(course.ended)
     }
@@ -323,11 +330,6 @@ impl Trainer<'_> {
         if phase == Phase::Train { self.settings().pretrain_steps } else { 0 }
     }
 
-    /// Seconds since the run began, those of its earlier parts counted.
-    fn seconds(&self) -> f64 {
-        self.past.seconds() + self.began.elapsed().as_secs_f64()
-    }
-
     fn settling(&self) -> Convergence {
         let mut scales: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.scale).collect();
         scales.resize(self.upper_rates.len(), 1.0);
@@ -335,13 +337,13 @@ impl Trainer<'_> {
     }
 
     fn not_begun(&self) -> Ended {
-        let losses = vec![f64::NAN; self.loss_names.len()];
-        Ended { stop: Stop::Steps, steps: 0, losses, seconds: 0.0 }
+        let losses = vec![f64::NAN; self.monitor.loss_names().len()];
+        Ended { stop: Stop::Steps, diverged: None, steps: 0, losses, seconds: 0.0 }
     }
 
     fn reason_to_stop(
         &self,
-        control: Control,
+        answer: &Answer,
         phase: Phase,
         settling: &mut Convergence,
         point: &OperatorState,
@@ -351,16 +353,7 @@ impl Trainer<'_> {
         let settled =
             phase == Phase::Train && settling.settled(&self.moved_by_upper(point), &ended.losses, rate);
         // A run that has come to its end needs not be stopped.
-        if settled { Some(Stop::Converged) } else { self.asked_to_stop(control) }
-    }
-
-    /// Whether the observer or the time limit asks to stop.
-    fn asked_to_stop(&self, control: Control) -> Option<Stop> {
-        if control == Control::Stop {
-            return Some(Stop::Interrupted);
-        }
-        let limit = self.settings().time_limit?;
-        (self.began.elapsed().as_secs_f64() > limit).then_some(Stop::TimeLimit)
+        if settled { Some(Stop::Converged) } else { answer.stop }
     }
 
     /// What is wrong with the losses at a point, if anything is.
@@ -369,7 +362,7 @@ impl Trainer<'_> {
             return Some(fault);
         }
         if let Some(j) = self.thetas(&point.eta).iter().position(|theta| !theta.is_finite()) {
-            return Some(format!("the unknown `{}` is no longer finite", self.unknown_names[j]));
+            return Some(format!("the unknown `{}` is no longer finite", self.problem.unknowns[j].name));
         }
         let lower = self.losses.residual_names().len();
         let upper = lower + self.losses.upper().names().len();
@@ -378,30 +371,12 @@ impl Trainer<'_> {
             Phase::Train => i < upper,
         };
         let bad = (0..losses.len()).find(|&i| belongs(i) && !losses[i].is_finite());
-        bad.map(|i| format!("the loss `{}` is no longer finite", self.loss_names[i]))
+        bad.map(|i| format!("the loss `{}` is no longer finite", self.monitor.loss_names()[i]))
     }
 
-    fn report(
-        &mut self,
-        phase: Phase,
-        step: usize,
-        steps: usize,
-        losses: &[f64],
-        before: &OperatorState,
-    ) -> Control {
+    fn report(&mut self, step: usize, losses: &[f64], before: &OperatorState) -> Answer {
         let unknowns = self.thetas(&before.eta);
-        let keep = step == 1 || step == steps || step.is_multiple_of(self.settings().record_every);
-        self.observer.event(&Event::Step(Record {
-            phase,
-            step,
-            steps,
-            seconds: self.seconds(),
-            loss_names: self.loss_names,
-            losses,
-            unknown_names: self.unknown_names,
-            unknowns: &unknowns,
-            keep,
-        }))
+        self.monitor.step(step, losses, &unknowns)
     }
 
     /// What the upper level moves: scalars as themselves, functions as coefficients or weights.

@@ -3,41 +3,97 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The problem as stated (or its data) is at fault.
-    #[error("{0}")]
-    Input(Box<Diagnostic>),
+/// Everything that can go wrong: what kind of failure it is, and the words for it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{diagnostic}")]
+pub struct Error {
+    kind: ErrorKind,
+    diagnostic: Box<Diagnostic>,
+}
+
+/// What kind of failure an [`Error`] is. Programs decide by this, never by the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The problem as stated, or its data, is at fault.
+    Input,
+    /// The reference solver does not cover this problem.
+    NoReference,
+    /// A solver failed at some value of the unknowns.
+    Solver,
+    /// No local operator that was asked for comes to a solution.
+    NotConverged,
+    /// The hardware that was asked for is missing, or failed.
+    Device,
+    /// A checkpoint does not belong to this problem.
+    Checkpoint,
+    /// Somebody asked to stop, or the time was up.
+    Interrupted,
     /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
+    Io,
 }
 
 impl Error {
+    /// A failure of some kind in words.
+    pub fn new(kind: ErrorKind, diagnostic: impl Into<Diagnostic>) -> Error {
+        Error { kind, diagnostic: Box::new(diagnostic.into()) }
+    }
+
+    /// A solve that was ended before its time.
+    pub fn interrupted() -> Error {
+        Error::new(ErrorKind::Interrupted, "interrupted")
+    }
+
+    /// A file that could not be read or written, with what the operating system said.
+    pub fn io(path: &Path, source: &std::io::Error) -> Error {
+        Error::new(ErrorKind::Io, format!("{}: {source}", path.display()))
+    }
+
+    /// Says first what could not be done because of it.
+    pub fn because(mut self, undone: &str) -> Error {
+        self.diagnostic.message = format!("{undone}: {}", self.diagnostic.message);
+        self
+    }
+
+    /// What kind of failure it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The words for it, with the place and the help.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+
     /// What is wrong, in one line, without the place and the help.
     pub fn headline(&self) -> String {
-        match self {
-            Error::Input(diagnostic) => diagnostic.message.clone(),
-            Error::Io { .. } => self.to_string(),
-        }
+        self.diagnostic.message.clone()
     }
 }
 
 impl From<Diagnostic> for Error {
     fn from(diagnostic: Diagnostic) -> Self {
-        Error::Input(Box::new(diagnostic))
+        Error::new(ErrorKind::Input, diagnostic)
+    }
+}
+
+/// Words without a place.
+impl From<String> for Diagnostic {
+    fn from(message: String) -> Self {
+        Diagnostic::new(message, Origin::none())
+    }
+}
+
+/// Words without a place.
+impl From<&str> for Diagnostic {
+    fn from(message: &str) -> Self {
+        Diagnostic::new(message, Origin::none())
     }
 }
 

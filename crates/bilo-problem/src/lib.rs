@@ -120,7 +120,7 @@ pub struct Overrides {
 impl Problem {
     /// Reads a problem file; data files are found relative to it.
     pub fn from_file(path: &Path, overrides: &Overrides) -> Result<Problem> {
-        let io = |source| Error::Io { path: path.to_path_buf(), source };
+        let io = |source: std::io::Error| Error::io(path, &source);
         let bytes = std::fs::read(path).map_err(io)?;
         let name = path.display().to_string();
         let text = String::from_utf8(bytes)

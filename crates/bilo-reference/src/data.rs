@@ -2,18 +2,24 @@
 
 use crate::process::draw_particles;
 use crate::solver::{ReferenceSolution, ReferenceSolver};
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Diagnostic, Error, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::{Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Table};
+use bilo_solve::Interrupt;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg64;
 
 /// The data of every observation.
 pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
+    interruptible_tables(problem, seed, &Interrupt::default())
+}
+
+/// The data of every observation, unless the interrupt is due before they are made.
+pub fn interruptible_tables(problem: &Problem, seed: u64, interrupt: &Interrupt) -> Result<Vec<Table>> {
     let given = |observation: &Observation| matches!(observation.data, Data::Table(_));
-    let reference =
-        if problem.observations.iter().all(given) { None } else { Some(ReferenceSolver::new(problem)?) };
+    let solver = || ReferenceSolver::new(problem).map(|solver| solver.interruptible(interrupt));
+    let reference = if problem.observations.iter().all(given) { None } else { Some(solver()?) };
     let solution = match &reference {
         Some(reference) => Some(solve_at_truth(problem, reference)?),
         None => None,
@@ -43,8 +49,8 @@ pub fn observed_tables(problem: &Problem, seed: u64) -> Result<Vec<Table>> {
 
 fn solve_at_truth<'a>(problem: &Problem, reference: &'a ReferenceSolver) -> Result<ReferenceSolution<'a>> {
     let no_truth = || Diagnostic::new("synthetic data need the truth of every unknown", Default::default());
-    let failed = |error| Diagnostic::new(format!("no synthetic data: {error}"), Default::default());
-    Ok(reference.solve_truth(problem)?.ok_or_else(no_truth)?.map_err(failed)?)
+    let solution = reference.solve_truth(problem)?.ok_or_else(no_truth)?;
+    solution.map_err(|error| Error::from(error).because("no synthetic data"))
 }
 
 /// Makes the data of one observation.

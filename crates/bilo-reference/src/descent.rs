@@ -9,7 +9,7 @@ use bilo_fit::gauss_newton::Iterate;
 use bilo_fit::stop::Stop;
 use bilo_optim::{Lbfgs, Optimizer};
 use bilo_problem::Problem;
-use bilo_problem::diagnostic::Result;
+use bilo_problem::diagnostic::{ErrorKind, Result};
 use bilo_problem::function::{Metric, RegulariserOnLattice, Shape};
 use bilo_problem::theta::Theta;
 
@@ -154,9 +154,11 @@ pub fn descend<'a>(
     let unit = if here.total > 0.0 { here.total } else { 1.0 };
     for step in 1..=MAX_ITERATIONS {
         let before = (here.evaluation.theta.eta.clone(), here.terms.clone());
-        let mut last = None;
+        let (mut last, mut interrupted) = (None, false);
         let moved = optimiser.step(&mut variables, &mut |variables, gradient| {
-            last = target.evaluate(variables).ok();
+            let found = target.evaluate(variables);
+            interrupted |= found.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted);
+            last = found.ok();
             let Some(last) = &last else {
                 gradient.fill(0.0);
                 return f64::INFINITY;
@@ -164,6 +166,9 @@ pub fn descend<'a>(
             gradient.iter_mut().zip(&last.gradient).for_each(|(slope, by_loss)| *slope = by_loss / unit);
             last.total / unit
         });
+        if interrupted {
+            return Ok(Descent { end: here, stop: Stop::Interrupted, steps: step - 1 });
+        }
         here = match last {
             Some(last) if moved.progress => last,
             _ => target.evaluate(&variables)?,

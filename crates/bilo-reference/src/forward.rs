@@ -1,7 +1,7 @@
 //! The forward problem alone: the PDE at stated values of the unknowns, by the reference solver.
 
 use crate::solver::ReferenceSolver;
-use bilo_problem::diagnostic::{Diagnostic, Origin, Result};
+use bilo_problem::diagnostic::{Error, Result};
 use bilo_problem::fields::{Field, Fields};
 use bilo_problem::{Layout, Points, Problem, State, divided};
 pub use bilo_solve::Work;
@@ -44,9 +44,9 @@ pub struct Forward {
 /// ```
 pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forward> {
     let reference = ReferenceSolver::new(problem)?;
-    let failed = |error| Diagnostic::new(format!("no solution: {error}"), Origin::none());
     let eta = problem.unknowns.iter().zip(theta).map(|(unknown, &theta)| unknown.eta_of(theta));
-    let solution = reference.solve_stated(problem, eta.collect())?.map_err(failed)?;
+    let solution = reference.solve_stated(problem, eta.collect())?;
+    let solution = solution.map_err(|error| Error::from(error).because("no solution"))?;
     let layout = Layout::Grid(nodes.iter().copied().enumerate().collect());
     let columns = Points::laid_out(layout).columns(problem, 0)?;
     let states = problem.states.iter().enumerate();

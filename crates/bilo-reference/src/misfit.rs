@@ -5,7 +5,7 @@ use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::Unknown;
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::Theta;
 
@@ -69,7 +69,7 @@ impl<'a> ReferenceLoss<'a> {
             .map(|(observation, sites)| solution.observe(&observation.value, &sites.coordinates))
             .collect::<Result<Vec<_>>>()?;
         if values.iter().flatten().any(|value| !value.is_finite()) {
-            return Err(Diagnostic::new("an observed value is not finite", Default::default()).into());
+            return Err(Error::new(ErrorKind::Solver, "an observed value is not finite"));
         }
         let loss_terms = self.data.terms(&sites, &values)?;
         Ok(Evaluation { theta, solution, sites, values, loss_terms })

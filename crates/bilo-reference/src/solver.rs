@@ -13,11 +13,11 @@ mod statement;
 
 use bilo_expr::{Function, MultiIndex, Symbol};
 use bilo_jet::PointSource;
-use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
+use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::function::Lattice;
 use bilo_problem::{Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
-use bilo_solve::{Resolution, Solution, SolveError, Solver, Values, Work};
+use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
 use defined::Standing;
 pub use defined::definitions;
 use of_state::Content;
@@ -88,10 +88,13 @@ pub enum ReferenceError {
     Godunov(#[from] ConservationError),
 }
 
-/// The classical solver could not solve where a run needs it to.
 impl From<ReferenceError> for Error {
     fn from(error: ReferenceError) -> Self {
-        Diagnostic::new(error.to_string(), Origin::none()).into()
+        match error {
+            ReferenceError::Central(SolveError::Interrupted)
+            | ReferenceError::Godunov(ConservationError::Interrupted) => Error::interrupted(),
+            _ => Error::new(ErrorKind::Solver, error.to_string()),
+        }
     }
 }
 
@@ -132,9 +135,8 @@ impl Axes {
 
 fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
     let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
-    Diagnostic::new(message, origin)
-        .help("the classical solver makes synthetic data and re-solves the PDE; data from a file need none")
-        .into()
+    let help = "the classical solver makes synthetic data and re-solves the PDE; data from a file need none";
+    Error::new(ErrorKind::NoReference, Diagnostic::new(message, origin).help(help))
 }
 
 impl ReferenceSolver {
@@ -143,6 +145,18 @@ impl ReferenceSolver {
         let of_state = problem.functions.iter().any(|function| function.state().is_some());
         let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
         Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+    }
+
+    /// Ends a solve with an error when the interrupt is due.
+    pub fn interruptible(self, interrupt: &Interrupt) -> Self {
+        let engine = match self.engine {
+            Engine::Central(solver) => Engine::Central(Box::new(solver.interruptible(interrupt.clone()))),
+            Engine::Godunov(godunov, start) => {
+                Engine::Godunov(Box::new(godunov.interruptible(interrupt.clone())), start)
+            }
+        };
+        let stated = self.stated.map(|stated| Box::new(stated.interruptible(interrupt)));
+        Self { engine, stated, ..self }
     }
 
     fn with(problem: &Problem, content: Content) -> Result<Self> {

@@ -4,7 +4,7 @@ use super::number::significant;
 use super::picture::colour::{Colour, INK, LINES};
 use super::picture::grid::Grid;
 use super::picture::panel::{Contours, Panel, Shade, row};
-use bilo::picture::{Drawing, Line, Shown, Whose};
+use bilo::outcome::{Drawing, Line, Shown, Whose};
 
 /// How much of the background the colours of a field hide.
 const OPACITY: f64 = 0.5;

@@ -1,12 +1,9 @@
 //! An outcome for tests.
 
-use bilo::audit::Audit;
-use bilo::audit::near::Near;
-use bilo::audit::near::NearState;
 use bilo::outcome::{
-    Field, Fields, Fit, MisfitOutcome, OperatorOutcome, Outcome, ScalarOutcome, Seconds, StateOutcome, Stop,
+    At, Audit, Field, Fields, Fit, Kind, MisfitOutcome, Near, NearState, Noise, NoiseSource, OperatorOutcome,
+    Outcome, ScalarOutcome, Seconds, StateOutcome, Steps, Stop, Unknowns,
 };
-use bilo::uncertainty::{Noise, NoiseSource};
 
 /// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
 pub(crate) fn outcome() -> Outcome {
@@ -27,22 +24,21 @@ pub(crate) fn outcome() -> Outcome {
         ..unknown("k", Some("cm^2/s"), 1.0, 2.02, Some(2.0))
     };
     Outcome {
+        format: 1,
         problem: "rod".into(),
         method: "bilo".into(),
         recipe: "fast".into(),
         seed: 7,
         device: "cpu".into(),
-        device_memory: None,
         precision: "f32".into(),
         stop: Stop::Steps,
-        unknowns: vec![known, unknown("a", None, 0.1, 0.25, None)],
-        functions: vec![],
+        unknowns: Unknowns { numbers: vec![known, unknown("a", None, 0.1, 0.25, None)], functions: vec![] },
         states: vec![StateOutcome {
             name: "u".into(),
             relative_l2_vs_classical: Some(1e-3),
             relative_l2_at_end: None,
         }],
-        operator: Some(OperatorOutcome { kind: "network", why: None, dictionary: None, work: None }),
+        operator: Some(OperatorOutcome { kind: Kind::Network, why: None, dictionary: None, work: None }),
         learned: None,
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],
         misfits: vec![MisfitOutcome {
@@ -59,8 +55,8 @@ pub(crate) fn outcome() -> Outcome {
             },
         }],
         audit: vec![
-            Audit { at: "guess", cosine: 0.995, relative_error: 0.02, below_noise: false },
-            Audit { at: "estimate", cosine: -0.25, relative_error: 1.5, below_noise: true },
+            Audit { at: At::Guess, cosine: 0.995, relative_error: 0.02, below_noise: false },
+            Audit { at: At::Estimate, cosine: -0.25, relative_error: 1.5, below_noise: true },
         ],
         near: vec![Near {
             at: "k = 1.5".into(),
@@ -75,8 +71,7 @@ pub(crate) fn outcome() -> Outcome {
         noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: Some(0.01) }],
         notes: vec![],
         warnings: vec![],
-        pretrain_steps: 10,
-        train_steps: 20,
+        steps: Steps { pretrain: 10, train: 20 },
         seconds: Seconds { total: 3.5, pretrain: 1.0, train: 2.0, per_step: 0.1 },
         fields: Fields {
             axes: vec![("x".into(), vec![0.0, 0.5, 1.0]), ("t".into(), vec![0.0, 1.0])],
@@ -86,7 +81,20 @@ pub(crate) fn outcome() -> Outcome {
                 values: vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1],
             }],
         },
+        peak_memory_bytes: Some(1 << 20),
+        device_memory_bytes: None,
+        diverged: None,
         drawings: vec![],
         classical_failure: None,
     }
+}
+
+/// What is written is what was written before, and is read as it was.
+#[test]
+fn an_outcome_keeps_its_shape_and_is_read_back() {
+    let (written, expected) = (outcome().to_json(), include_str!("example.json"));
+    assert_eq!(written, expected);
+    let read = Outcome::from_json(expected).expect("what was written");
+    assert_eq!(read.to_json(), expected);
+    assert!(read.losses[1].1.is_nan(), "what is not finite is null");
 }

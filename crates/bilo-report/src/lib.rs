@@ -1,6 +1,6 @@
 //! What a run of `bilo` leaves behind.
 //!
-//! Outcomes become files here ([`json`], [`npz`], [`csv`], [`drawing`]) and texts for a terminal ([`table`], [`forward`]);
+//! Outcomes become files here ([`npz`], [`csv`], [`drawing`]) and texts for a terminal ([`table`], [`forward`]);
 //! the files of a folder become a page to read ([`html`]). Nothing here knows how a result was computed.
 
 pub mod csv;
@@ -10,7 +10,6 @@ pub mod files;
 pub mod forward;
 pub mod history;
 pub mod html;
-pub mod json;
 pub mod npz;
 pub mod number;
 pub mod picture;

@@ -3,7 +3,9 @@
 use super::number::{duration, significant};
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, fit_file, picture_file};
 use bilo::observer::Phase;
-use bilo::outcome::{FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop};
+use bilo::outcome::{
+    Divergence, FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
+};
 use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
@@ -18,13 +20,13 @@ const HEADING: [&str; COLUMNS] =
 pub(crate) const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
-pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &Path) -> String {
+pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
     let mut text = String::new();
-    if !outcome.unknowns.is_empty() {
-        text += &unknowns(&outcome.unknowns);
+    if !outcome.unknowns.numbers.is_empty() {
+        text += &unknowns(&outcome.unknowns.numbers);
         text.push('\n');
     }
-    outcome.functions.iter().for_each(|unknown| text += &function(unknown));
+    outcome.unknowns.functions.iter().for_each(|unknown| text += &function(unknown));
     text += &operator(outcome);
     text += &states(outcome);
     text += &classical(outcome);
@@ -34,8 +36,8 @@ pub fn render(outcome: &Outcome, phase: Phase, peak_memory: Option<u64>, out: &P
     for warning in &outcome.warnings {
         let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));
     }
-    let _ = writeln!(text, "Stopped: {}.", stop(&outcome.stop, phase));
-    let _ = writeln!(text, "{}", effort(outcome, peak_memory));
+    let _ = writeln!(text, "Stopped: {}.", stop(outcome, phase));
+    let _ = writeln!(text, "{}", effort(outcome));
     let pictures: String =
         outcome.drawings.iter().map(|drawing| format!(", {}", picture_file(&drawing.name))).collect();
     let fits: String = outcome.misfits.iter().map(|misfit| format!(", {}", fit_file(&misfit.name))).collect();
@@ -78,7 +80,7 @@ fn function(unknown: &FunctionOutcome) -> String {
     let classes =
         accuracy.map(|share| format!("; {:.1} % on the right side of the threshold", 100.0 * share));
     let classes = classes.unwrap_or_default();
-    let (name, of, mode) = (&unknown.name, unknown.of.join(", "), unknown.gradient);
+    let (name, of, mode) = (&unknown.name, unknown.of.join(", "), &unknown.gradient);
     format!("{name}({of}){unit}: from {least} to {most}{sd}{error}{classes}; moved by the {mode} gradient.\n")
 }
 
@@ -121,7 +123,7 @@ fn operator(outcome: &Outcome) -> String {
     let modes = if modes.is_empty() { String::new() } else { format!(" ({})", modes.join(", ")) };
     let change =
         found.change.map_or(String::new(), |change| format!("; fewer change the solution by {change:.1e}"));
-    let (basis, features, residual) = (found.basis, found.features, found.residual);
+    let (basis, features, residual) = (&found.basis, found.features, found.residual);
     format!(
         "Dictionary of {features} {basis} features{modes}: residual {residual:.1e} between its points{change}.\n"
     )
@@ -130,7 +132,7 @@ fn operator(outcome: &Outcome) -> String {
 /// What stands for the solution, in a word.
 fn solution(outcome: &Outcome) -> &'static str {
     match &outcome.operator {
-        Some(operator) => operator.kind,
+        Some(operator) => operator.kind.name(),
         None if outcome.learned.is_some() => "learned operator",
         None => "network",
     }
@@ -182,7 +184,7 @@ fn classical(outcome: &Outcome) -> String {
         }
     }
     for audit in &outcome.audit {
-        let (at, cosine, error) = (audit.at, audit.cosine, audit.relative_error);
+        let (at, cosine, error) = (audit.at.name(), audit.cosine, audit.relative_error);
         let noise = if audit.below_noise { " (below the noise of the operator: no verdict)" } else { "" };
         let _ = writeln!(
             text,
@@ -212,7 +214,7 @@ fn classical(outcome: &Outcome) -> String {
         }
     });
     let noise: Vec<String> = noise.collect();
-    if !noise.is_empty() && outcome.unknowns.iter().any(|unknown| unknown.sd.is_some()) {
+    if !noise.is_empty() && outcome.unknowns.numbers.iter().any(|unknown| unknown.sd.is_some()) {
         let _ = writeln!(text, "± is one standard deviation with {}.", noise.join(", "));
     }
     text
@@ -231,7 +233,7 @@ fn distrust(outcome: &Outcome) -> String {
     if ours == "dictionary" {
         return format!(
             "WARNING: the dictionary does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
-             Try more features (--set operator.modes=...) or a network (--set operator.kind=network).\n"
+             Try more features (operator.modes) or a network (operator.kind = \"network\").\n"
         );
     }
     if ours == "learned operator" {
@@ -242,18 +244,20 @@ fn distrust(outcome: &Outcome) -> String {
     }
     format!(
         "WARNING: the network does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
-         Try more steps (--set train.pretrain-steps=..., --set train.train-steps=...) or smaller rates\n\
-         (--set train.rate=..., --set train.theta-rate=...).\n"
+         Try more steps (train.pretrain-steps, train.train-steps) or smaller rates (train.rate, train.theta-rate).\n"
     )
 }
 
-fn stop(stop: &Stop, phase: Phase) -> String {
-    match stop {
+fn stop(outcome: &Outcome, phase: Phase) -> String {
+    match outcome.stop {
         Stop::Converged => "converged, the unknowns and the losses settled".to_string(),
         Stop::Steps => "all steps were taken".to_string(),
         Stop::TimeLimit => format!("the time limit was reached in {}", in_words(phase)),
         Stop::Interrupted => format!("interrupted in {}", in_words(phase)),
-        Stop::Diverged { last_good_step, reason } => {
+        Stop::Diverged => {
+            let Some(Divergence { last_good_step, reason }) = &outcome.diverged else {
+                return format!("diverged in {}", in_words(phase));
+            };
             let state = last_good(*last_good_step);
             format!("diverged in {}, {reason}; reported is {state}", in_words(phase))
         }
@@ -277,18 +281,19 @@ pub fn last_good(step: usize) -> String {
     }
 }
 
-fn effort(outcome: &Outcome, peak_memory: Option<u64>) -> String {
-    let pretrain = outcome.pretrain_steps;
+fn effort(outcome: &Outcome) -> String {
+    let pretrain = outcome.steps.pretrain;
     let steps = if pretrain == 1 { "step" } else { "steps" };
-    let (train, total) = (outcome.train_steps, duration(outcome.seconds.total));
+    let (train, total) = (outcome.steps.train, duration(outcome.seconds.total));
     let per_step = match train {
         0 => String::new(),
         _ => format!(" ({} a step)", duration(outcome.seconds.per_step)),
     };
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    let mut memory =
-        peak_memory.map_or(String::new(), |bytes| format!(", {:.0} MB at most", megabytes(bytes)));
-    if let Some(bytes) = outcome.device_memory {
+    let mut memory = outcome
+        .peak_memory_bytes
+        .map_or(String::new(), |bytes| format!(", {:.0} MB at most", megabytes(bytes)));
+    if let Some(bytes) = outcome.device_memory_bytes {
         memory += &format!(", {:.0} MB on the GPU", megabytes(bytes));
     }
     let done = match outcome.method.as_str() {
@@ -309,6 +314,7 @@ fn iterations(count: usize) -> String {
 mod tests {
     use super::*;
     use crate::example;
+    use bilo::outcome::Steps;
 
     #[test]
     fn columns_are_aligned_and_units_and_files_are_shown() {
@@ -327,16 +333,13 @@ Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
 Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml
 ";
-        assert_eq!(
-            render(&example::outcome(), Phase::Train, Some(1 << 20), Path::new("runs/rod-7")),
-            expected
-        );
+        assert_eq!(render(&example::outcome(), Phase::Train, Path::new("runs/rod-7")), expected);
     }
 
     #[test]
     fn memory_of_a_gpu_is_told() {
-        let outcome = Outcome { device_memory: Some(3 << 20), ..example::outcome() };
-        let text = render(&outcome, Phase::Train, Some(1 << 20), Path::new("out"));
+        let outcome = Outcome { device_memory_bytes: Some(3 << 20), ..example::outcome() };
+        let text = render(&outcome, Phase::Train, Path::new("out"));
         assert!(text.contains("1 MB at most, 3 MB on the GPU."), "{text}");
     }
 
@@ -344,15 +347,16 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
     fn warnings_are_told() {
         let mut outcome = example::outcome();
         outcome.warnings = vec!["the data hardly see the combination +0.71 k -0.71 a".into()];
-        let text = render(&outcome, Phase::Train, None, Path::new("out"));
+        let text = render(&outcome, Phase::Train, Path::new("out"));
         assert!(text.contains("WARNING: the data hardly see the combination +0.71 k -0.71 a.\n"), "{text}");
     }
 
     #[test]
     fn the_adjoint_method_counts_iterations() {
         let mut outcome = example::outcome();
-        (outcome.method, outcome.pretrain_steps, outcome.train_steps) = ("adjoint".into(), 0, 6);
-        assert_eq!(effort(&outcome, None), "6 iterations in 3.5 s (100.0 ms a step).");
+        (outcome.method, outcome.steps) = ("adjoint".into(), Steps { pretrain: 0, train: 6 });
+        outcome.peak_memory_bytes = None;
+        assert_eq!(effort(&outcome), "6 iterations in 3.5 s (100.0 ms a step).");
     }
 
     #[test]
@@ -366,7 +370,7 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
             relative_l2_error_of_guess: Some(0.75),
             relative_sd: Some(0.0625),
             classification_accuracy: Some(0.9826),
-            gradient: "exact",
+            gradient: "exact".into(),
         };
         let expected = "A(x, y): from 3 to 12 ± 6.2e-2 (relative L2); relative L2 error 1.25e-1 (of the guess 7.50e-1); \
                         98.3 % on the right side of the threshold; moved by the exact gradient.\n";
@@ -376,18 +380,20 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
     #[test]
     fn a_truth_of_zero_has_an_absolute_error() {
         let mut outcome = example::outcome();
-        outcome.unknowns[0].truth = Some(0.0);
-        assert!(unknowns(&outcome.unknowns).contains("2.02e0 (absolute)"));
+        outcome.unknowns.numbers[0].truth = Some(0.0);
+        assert!(unknowns(&outcome.unknowns.numbers).contains("2.02e0 (absolute)"));
     }
 
     #[test]
     fn divergence_and_a_failed_classical_solve_are_told() {
         let mut outcome = example::outcome();
-        outcome.stop =
-            Stop::Diverged { last_good_step: 12, reason: "the residual loss is not finite".into() };
+        outcome.stop = Stop::Diverged;
+        let reason = "the residual loss is not finite".into();
+        outcome.diverged = Some(Divergence { last_good_step: 12, reason });
+        outcome.peak_memory_bytes = None;
         outcome.states[0].relative_l2_vs_classical = None;
         outcome.classical_failure = Some("Newton's method did not converge".into());
-        let text = render(&outcome, Phase::Train, None, Path::new("out"));
+        let text = render(&outcome, Phase::Train, Path::new("out"));
         let stopped =
             "diverged in training, the residual loss is not finite; reported is the state of step 12,";
         assert!(text.contains(stopped), "{text}");
@@ -418,12 +424,14 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
     #[test]
     fn what_ended_in_pretraining_says_so_and_has_no_time_a_step() {
         let mut outcome = example::outcome();
-        (outcome.pretrain_steps, outcome.train_steps) = (1, 0);
-        assert_eq!(effort(&outcome, None), "1 step of pre-training and 0 of both levels in 3.5 s.");
-        assert_eq!(stop(&Stop::Interrupted, Phase::Pretrain), "interrupted in pre-training");
-        let diverged = Stop::Diverged { last_good_step: 0, reason: "a loss is not finite".into() };
+        (outcome.steps, outcome.peak_memory_bytes) = (Steps { pretrain: 1, train: 0 }, None);
+        assert_eq!(effort(&outcome), "1 step of pre-training and 0 of both levels in 3.5 s.");
+        outcome.stop = Stop::Interrupted;
+        assert_eq!(stop(&outcome, Phase::Pretrain), "interrupted in pre-training");
+        outcome.stop = Stop::Diverged;
+        outcome.diverged = Some(Divergence { last_good_step: 0, reason: "a loss is not finite".into() });
         let expected =
             "diverged in pre-training, a loss is not finite; reported is the state before the first step";
-        assert_eq!(stop(&diverged, Phase::Pretrain), expected);
+        assert_eq!(stop(&outcome, Phase::Pretrain), expected);
     }
 }

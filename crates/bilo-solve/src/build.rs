@@ -1,14 +1,13 @@
 //! From a statement to a solver.
 
-use std::sync::Mutex;
-
 use bilo_expr::{Comparison, Tape};
 
 use crate::check;
 use crate::compile::{self, Block};
+use crate::compiled::{Compiled, Condition, Flux, Place};
 use crate::error::SolveError;
 use crate::flux::{self, Split};
-use crate::solver::{Condition, Flux, Place, Solver};
+use crate::solver::Solver;
 use crate::statement::{Axis, Boundary, Interface, Mask, Side, Statement};
 
 impl Solver {
@@ -33,7 +32,7 @@ impl Solver {
         let start = compile::stateless_block(&mut statement, &starts, "an initial value")?;
         let coefficient_axes = |&c| compile::coefficient_axes(&statement, c).expect("inputs are checked");
         let name = |axis: &Axis| statement.graph.symbol_name(axis.symbol).to_string();
-        Ok(Solver {
+        Ok(Solver::of(Compiled {
             blocks,
             plain: 0,
             remainder,
@@ -49,8 +48,7 @@ impl Solver {
             names: statement.space.iter().chain(&statement.time).map(name).collect(),
             space: statement.space,
             time: statement.time,
-            discrete: Mutex::new(None),
-        })
+        }))
     }
 }
 

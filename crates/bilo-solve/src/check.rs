@@ -1,9 +1,9 @@
 //! Whether a statement, and what it is solved for, is complete.
 
 use crate::compile::Block;
+use crate::compiled::{Compiled, Condition, Values};
 use crate::error::SolveError;
 use crate::grid::Grid;
-use crate::solver::{Condition, Solver, Values};
 use crate::statement::{End, Statement};
 use crate::wellposed::{self, Replacement};
 
@@ -128,14 +128,18 @@ fn boundary_along(
 }
 
 /// Every coefficient has a value per node.
-pub(crate) fn coefficient_values(solver: &Solver, grid: &Grid, values: &Values) -> Result<(), SolveError> {
+pub(crate) fn coefficient_values(
+    compiled: &Compiled,
+    grid: &Grid,
+    values: &Values,
+) -> Result<(), SolveError> {
     count(
         "coefficients",
-        solver.coefficient_axes.len(),
+        compiled.coefficient_axes.len(),
         values.coefficients.len(),
         "give the nodal values of every coefficient of the statement",
     )?;
-    for (axes, nodal) in solver.coefficient_axes.iter().zip(&values.coefficients) {
+    for (axes, nodal) in compiled.coefficient_axes.iter().zip(&values.coefficients) {
         let nodes = axes.iter().map(|&axis| grid.lines[axis].nodes()).product();
         count("values of a coefficient", nodes, nodal.len(), "give one per node of the axes it depends on")?;
     }

@@ -5,11 +5,11 @@ use bilo_expr::Tape;
 
 use crate::combination::Combination;
 use crate::compile::{Block, Orders, Slot};
+use crate::compiled::Compiled;
 use crate::grid::{Grid, Line};
 use crate::linear::Pattern;
 use crate::operator::{Operator, Points};
 use crate::rows::{Part, Rows, rows};
-use crate::solver::Solver;
 use crate::statement::Axis;
 
 /// What an operator does.
@@ -33,7 +33,7 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    pub(crate) fn new(solver: &Solver, block: &Block, grid: &Grid, points: Points) -> Placed {
+    pub(crate) fn new(compiled: &Compiled, block: &Block, grid: &Grid, points: Points) -> Placed {
         let all_axes: Vec<usize> = (0..grid.lines.len()).collect();
         let mut made = Vec::new();
         let mut operators = Vec::new();
@@ -42,7 +42,7 @@ impl Placed {
             let key = match *slot {
                 Slot::State { orders, .. } => Key::Derivative(&all_axes, orders),
                 Slot::Coefficient { coefficient, orders } => {
-                    Key::Derivative(&solver.coefficient_axes[coefficient], orders)
+                    Key::Derivative(&compiled.coefficient_axes[coefficient], orders)
                 }
                 Slot::Jump { .. } => Key::Jump,
                 Slot::Space(_) | Slot::Time | Slot::Parameter(_) => {
@@ -85,12 +85,12 @@ pub(crate) struct Mesh {
 }
 
 impl Mesh {
-    pub(crate) fn grid(&self, solver: &Solver) -> Grid {
+    pub(crate) fn grid(&self, compiled: &Compiled) -> Grid {
         let line = |(number, (axis, &cells)): (usize, (&Axis, &usize))| match self.position {
-            Some(z) => Line::broken(axis, cells, z, solver.cells_needed(number)),
+            Some(z) => Line::broken(axis, cells, z, compiled.cells_needed(number)),
             None => Line::new(axis, cells),
         };
-        Grid { lines: solver.space.iter().zip(&self.cells).enumerate().map(line).collect() }
+        Grid { lines: compiled.space.iter().zip(&self.cells).enumerate().map(line).collect() }
     }
 }
 
@@ -99,7 +99,7 @@ impl Mesh {
 pub(crate) struct Discrete {
     pub(crate) mesh: Mesh,
     pub(crate) grid: Grid,
-    /// The blocks of the solver at their points.
+    /// The blocks of the compiled at their points.
     pub(crate) placed: Vec<Placed>,
     /// The initial values (or the guess) at every node.
     pub(crate) start: Placed,
@@ -114,26 +114,26 @@ pub(crate) struct Discrete {
 }
 
 impl Discrete {
-    pub(crate) fn new(solver: &Solver, mesh: Mesh) -> Discrete {
-        let grid = mesh.grid(solver);
-        let (rows, points) = rows(solver, &grid);
-        let placed: Vec<Placed> = solver
+    pub(crate) fn new(compiled: &Compiled, mesh: Mesh) -> Discrete {
+        let grid = mesh.grid(compiled);
+        let (rows, points) = rows(compiled, &grid);
+        let placed: Vec<Placed> = compiled
             .blocks
             .iter()
             .zip(points)
-            .map(|(block, points)| Placed::new(solver, block, &grid, points))
+            .map(|(block, points)| Placed::new(compiled, block, &grid, points))
             .collect();
-        let start = Placed::new(solver, &solver.start, &grid, Points::everywhere(&grid));
-        let by_states = by_states(solver, &grid, &rows, &placed);
+        let start = Placed::new(compiled, &compiled.start, &grid, Points::everywhere(&grid));
+        let by_states = by_states(compiled, &grid, &rows, &placed);
         let pairs: Vec<(usize, usize)> = by_states.iter().map(|product| product.pair).collect();
-        let (pattern, places) = Pattern::new(rows.len(), solver.states(), &pairs);
+        let (pattern, places) = Pattern::new(rows.len(), compiled.states(), &pairs);
         let entries = |velocity: bool| {
             let products = by_states.iter().zip(&places).filter(|(product, _)| product.velocity == velocity);
             let terms: Vec<_> = products.map(|(p, &place)| (place, p.partial, p.weight)).collect();
             Combination::new(pattern.entries(), &terms)
         };
         let (by_u, by_velocity) = (entries(false), entries(true));
-        let residuals = residuals(solver, &rows, &placed);
+        let residuals = residuals(compiled, &rows, &placed);
         Discrete { mesh, grid, placed, start, rows, pattern, residuals, by_u, by_velocity }
     }
 }
@@ -145,14 +145,14 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(solver: &Solver, placed: &[Placed], tape: impl Fn(&Block) -> &Tape) -> Layout {
+    fn new(compiled: &Compiled, placed: &[Placed], tape: impl Fn(&Block) -> &Tape) -> Layout {
         let mut next = 0;
         let start = |(block, placed): (&Block, &Placed)| {
             let start = next;
             next += tape(block).outputs().len() * placed.points.len();
             start
         };
-        Layout { starts: solver.blocks.iter().zip(placed).map(start).collect() }
+        Layout { starts: compiled.blocks.iter().zip(placed).map(start).collect() }
     }
 
     fn place(&self, placed: &[Placed], part: &Part, output: usize) -> usize {
@@ -161,8 +161,8 @@ impl Layout {
 }
 
 /// Every row as a sum of residuals.
-fn residuals(solver: &Solver, rows: &Rows, placed: &[Placed]) -> Combination {
-    let layout = Layout::new(solver, placed, |block| &block.residuals);
+fn residuals(compiled: &Compiled, rows: &Rows, placed: &[Placed]) -> Combination {
+    let layout = Layout::new(compiled, placed, |block| &block.residuals);
     let mut sums = Combination::default();
     for parts in rows.iter() {
         sums.push(parts.iter().map(|part| (layout.place(placed, part, part.residual), part.weight)));
@@ -183,12 +183,12 @@ struct Product {
 }
 
 /// All that the Jacobian is made of.
-fn by_states(solver: &Solver, grid: &Grid, rows: &Rows, placed: &[Placed]) -> Vec<Product> {
-    let layout = Layout::new(solver, placed, |block| &block.partials);
+fn by_states(compiled: &Compiled, grid: &Grid, rows: &Rows, placed: &[Placed]) -> Vec<Product> {
+    let layout = Layout::new(compiled, placed, |block| &block.partials);
     let mut products = Vec::new();
     for (row, parts) in rows.iter().enumerate() {
         for part in parts {
-            let block = &solver.blocks[part.block];
+            let block = &compiled.blocks[part.block];
             for term in &block.terms[part.residual] {
                 let slot = &block.slots[term.slot];
                 let state = slot.state().expect("terms depend on states");

@@ -166,4 +166,7 @@ pub enum SolveError {
         /// Largest residual relative to the size of the terms it is made of.
         residual: f64,
     },
+    /// Somebody asked to stop, or the time was up.
+    #[error("interrupted")]
+    Interrupted,
 }

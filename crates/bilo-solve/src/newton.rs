@@ -53,6 +53,7 @@ impl<'a> Newton<'a> {
         self.fresh = false;
         let mut last = None;
         for _ in 0..MOST_ITERATIONS {
+            system.require_time()?;
             // Before the test, so that equations that do not fix the solution
             // are refused even where the guess happens to satisfy them.
             if !self.ready {

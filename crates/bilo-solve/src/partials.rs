@@ -8,9 +8,9 @@
 use bilo_expr::Input;
 
 use crate::compile::{Block, Slot};
+use crate::compiled::Values;
 use crate::discrete::{Discrete, Placed};
 use crate::rows::Part;
-use crate::solver::Values;
 use crate::system::{System, Workspace, nodal_values, outputs};
 
 /// What the rates of the slots of a block are made from.
@@ -108,7 +108,7 @@ impl System<'_> {
         let sources =
             Sources { discrete: self.discrete, values: self.values, u: &self.u, velocity: &self.velocity };
         let position = self.values.parameters.len();
-        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         // For each parameter, a column of every residual of every block.
         let size = blocks.clone().map(|(block, placed)| block.terms.len() * placed.points.len()).sum();
         let mut columns = vec![vec![0.0; size]; position + 1];
@@ -134,7 +134,7 @@ impl System<'_> {
     /// Adds the derivative of every row by the place of the interface through the
     /// weights of its parts.
     fn add_rates(&self, rows: &mut [f64]) {
-        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
+        let outputs = outputs(&self.workspaces, self.compiled, |block| &block.residuals, |w| &w.residuals);
         for (row, parts) in rows.iter_mut().zip(self.discrete.rows.iter()) {
             let value = |part: &Part| part.rate * outputs[part.block][part.residual][part.point];
             *row += parts.iter().map(value).sum::<f64>();
@@ -144,12 +144,12 @@ impl System<'_> {
     /// Adds the derivative of `-sum multipliers * rows` by all values, the nodal
     /// values held fixed, where the residuals were last evaluated.
     pub(crate) fn pull_back(&mut self, multipliers: &[f64], gradient: &mut Values) {
-        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         let mut seeds: Vec<Vec<Vec<f64>>> = blocks
             .clone()
             .map(|(block, placed)| vec![vec![0.0; placed.points.len()]; block.terms.len()])
             .collect();
-        let outputs = outputs(&self.workspaces, self.solver, |block| &block.residuals, |w| &w.residuals);
+        let outputs = outputs(&self.workspaces, self.compiled, |block| &block.residuals, |w| &w.residuals);
         let position = self.values.parameters.len();
         for (parts, multiplier) in self.discrete.rows.iter().zip(multipliers) {
             for part in parts {

@@ -2,9 +2,9 @@
 
 use bilo_expr::{Input, Scratch, Tape};
 
+use crate::compiled::{Compiled, Condition};
 use crate::grid::Grid;
 use crate::operator::Points;
-use crate::solver::{Condition, Solver};
 use crate::statement::End;
 
 /// One summand of a discrete equation: a number times a residual at a point.
@@ -55,22 +55,22 @@ enum Kind {
 }
 
 /// The rows, and for every block the points where it is needed.
-pub(crate) fn rows(solver: &Solver, grid: &Grid) -> (Rows, Vec<Points>) {
-    let mut collect = Collect::new(solver, grid);
-    for (row, kind) in kinds(solver, grid).into_iter().enumerate() {
+pub(crate) fn rows(compiled: &Compiled, grid: &Grid) -> (Rows, Vec<Points>) {
+    let mut collect = Collect::new(compiled, grid);
+    for (row, kind) in kinds(compiled, grid).into_iter().enumerate() {
         let (state, node) = (row / grid.nodes(), row % grid.nodes());
         match kind {
             Kind::Interior => collect.interior(state, node),
             Kind::Boundary { boundary, node } => {
-                let Condition { block, residual, .. } = solver.boundary[boundary];
+                let Condition { block, residual, .. } = compiled.boundary[boundary];
                 collect.part(block, residual, node);
             }
             Kind::Outside => {
-                let (_, block) = solver.mask.as_ref().expect("only a mask has an outside");
+                let (_, block) = compiled.mask.as_ref().expect("only a mask has an outside");
                 collect.part(*block, state, node);
             }
             Kind::Interface => {
-                let interface = solver.interface.as_ref().expect("only an interface has a break");
+                let interface = compiled.interface.as_ref().expect("only an interface has a break");
                 collect.part(interface.block, state, node);
             }
         }
@@ -85,14 +85,14 @@ pub(crate) fn rows(solver: &Solver, grid: &Grid) -> (Rows, Vec<Points>) {
 /// Near a corner two sides may claim a row. A condition on values goes first,
 /// then the one nearer to its side; what is left out there is a condition that
 /// the neighbouring nodes of its side still hold.
-fn kinds(solver: &Solver, grid: &Grid) -> Vec<Kind> {
+fn kinds(compiled: &Compiled, grid: &Grid) -> Vec<Kind> {
     let nodes = grid.nodes();
-    let mut kinds = vec![(Kind::Interior, (true, usize::MAX)); solver.states() * nodes];
-    for (axis, replacements) in solver.replacements.iter().enumerate() {
+    let mut kinds = vec![(Kind::Interior, (true, usize::MAX)); compiled.states() * nodes];
+    for (axis, replacements) in compiled.replacements.iter().enumerate() {
         let last = grid.lines[axis].nodes() - 1;
         for replaced in replacements {
-            let Condition { block, residual, end } = solver.boundary[replaced.boundary];
-            let rank = (!solver.blocks[block].has_no_derivatives(residual), replaced.depth);
+            let Condition { block, residual, end } = compiled.boundary[replaced.boundary];
+            let rank = (!compiled.blocks[block].has_no_derivatives(residual), replaced.depth);
             let from = |end: End, depth: usize| if end == End::Lower { depth } else { last - depth };
             let row = from(replaced.end, replaced.depth);
             for node in (0..nodes).filter(|&node| grid.along_axes(node)[axis] == row) {
@@ -107,9 +107,9 @@ fn kinds(solver: &Solver, grid: &Grid) -> Vec<Kind> {
     }
     let mut kinds: Vec<Kind> = kinds.into_iter().map(|(kind, _)| kind).collect();
     if let Some(node) = grid.lines[0].break_node() {
-        (0..solver.states()).for_each(|state| kinds[state * nodes + node] = Kind::Interface);
+        (0..compiled.states()).for_each(|state| kinds[state * nodes + node] = Kind::Interface);
     }
-    if let Some((inside, _)) = &solver.mask {
+    if let Some((inside, _)) = &compiled.mask {
         let inside = values_at_nodes(inside, grid);
         for state in kinds.chunks_exact_mut(nodes) {
             for (kind, inside) in state.iter_mut().zip(&inside) {
@@ -135,7 +135,7 @@ fn values_at_nodes(tape: &Tape, grid: &Grid) -> Vec<f64> {
 
 /// Rows as they are put together, and the points they need.
 struct Collect<'a> {
-    solver: &'a Solver,
+    compiled: &'a Compiled,
     grid: &'a Grid,
     rows: Rows,
     points: Vec<Points>,
@@ -144,15 +144,15 @@ struct Collect<'a> {
 }
 
 impl<'a> Collect<'a> {
-    fn new(solver: &'a Solver, grid: &'a Grid) -> Collect<'a> {
-        let mut points = vec![Points::default(); solver.blocks.len()];
-        for (axis, fluxes) in solver.fluxes.iter().enumerate() {
+    fn new(compiled: &'a Compiled, grid: &'a Grid) -> Collect<'a> {
+        let mut points = vec![Points::default(); compiled.blocks.len()];
+        for (axis, fluxes) in compiled.fluxes.iter().enumerate() {
             for flux in fluxes {
                 points[flux.block] = Points { face: Some(axis), nudge: flux.nudge, at: Vec::new() };
             }
         }
         Collect {
-            solver,
+            compiled,
             grid,
             rows: Rows { first: vec![0], parts: Vec::new() },
             numbers: vec![vec![None; grid.nodes()]; points.len()],
@@ -180,17 +180,17 @@ impl<'a> Collect<'a> {
     fn interior(&mut self, state: usize, node: usize) {
         let at = self.grid.along_axes(node);
         let axes: Vec<usize> =
-            (0..self.grid.lines.len()).filter(|&axis| self.solver.has_flux[state][axis]).collect();
+            (0..self.grid.lines.len()).filter(|&axis| self.compiled.has_flux[state][axis]).collect();
         let faces = axes.iter().all(|&axis| self.grid.lines[axis].has_faces(at[axis]));
         if axes.is_empty() || !faces {
-            return self.part(self.solver.plain, state, node);
+            return self.part(self.compiled.plain, state, node);
         }
-        self.part(self.solver.remainder, state, node);
+        self.part(self.compiled.remainder, state, node);
         for axis in axes {
             let line = &self.grid.lines[axis];
             let mut before = at;
             before[axis] = (at[axis] + line.nodes() - 1) % line.nodes();
-            let fluxes = &self.solver.fluxes[axis];
+            let fluxes = &self.compiled.fluxes[axis];
             let weight = (line.step(at[axis]) * fluxes.len() as f64).recip();
             let rate = -line.stretch(at[axis]) * weight;
             for flux in fluxes {

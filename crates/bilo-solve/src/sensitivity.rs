@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
+use crate::compiled::Values;
 use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
 use crate::linear::Refined;
 use crate::march::Sdirk2;
 use crate::partials::Sources;
 use crate::solution::{Load, Solution};
-use crate::solver::{Solver, Values};
+use crate::solver::Solver;
 use crate::system::{Stage, System, Workspace};
 
 impl Solver {
@@ -27,7 +28,7 @@ impl Solver {
         let mut stages = Stages::new(self, &discrete, solution);
         let mut tangents: Vec<Solution> =
             stages.slopes.iter().map(|&slope| solution.empty_tangent(slope)).collect();
-        if self.time.is_none() {
+        if self.compiled.time.is_none() {
             stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
             let none = vec![vec![0.0; discrete.rows.len()]; tangents.len()];
             let du = stages.step_forward(&none)?;
@@ -76,7 +77,7 @@ impl Solver {
             parameters: vec![0.0; values.parameters.len() + 1],
             coefficients: values.coefficients.iter().map(|c| vec![0.0; c.len()]).collect(),
         };
-        if self.time.is_none() {
+        if self.compiled.time.is_none() {
             stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
             stages.step_back(&solution.load_level(load, 0), &mut gradient)?;
         } else {
@@ -117,7 +118,7 @@ impl Solver {
     /// The discrete equations of a solution.
     fn discretise_again(&self, solution: &Solution) -> Arc<Discrete> {
         let cells = solution.axes.iter().map(|axis| axis.len() - 1).collect();
-        let position = self.position(&solution.values.parameters).map(|(z, _)| z);
+        let position = self.compiled.position(&solution.values.parameters).map(|(z, _)| z);
         self.discretise(Mesh { cells, position })
     }
 
@@ -128,8 +129,9 @@ impl Solver {
         let mut all = vec![vec![0.0; discrete.rows.len()]; values.parameters.len() + 1];
         let mut workspace = self.evaluated_start(discrete, values);
         let sources = Sources { discrete, values, u: &[], velocity: &[] };
-        for state in 0..self.states() {
-            for (parameter, column) in workspace.by_parameters(&self.start, &discrete.start, state, &sources)
+        for state in 0..self.compiled.states() {
+            for (parameter, column) in
+                workspace.by_parameters(&self.compiled.start, &discrete.start, state, &sources)
             {
                 let rows = &mut all[parameter][state * nodes..(state + 1) * nodes];
                 rows.iter_mut().zip(column).for_each(|(row, value)| *row += value);
@@ -143,14 +145,14 @@ impl Solver {
         let mut workspace = self.evaluated_start(discrete, values);
         let seeds: Vec<Vec<f64>> = weights.chunks_exact(discrete.grid.nodes()).map(<[f64]>::to_vec).collect();
         let sources = Sources { discrete, values, u: &[], velocity: &[] };
-        workspace.pull_back(&self.start, &discrete.start, &seeds, &sources, gradient);
+        workspace.pull_back(&self.compiled.start, &discrete.start, &seeds, &sources, gradient);
     }
 
     /// The initial values just evaluated.
     pub(crate) fn evaluated_start(&self, discrete: &Discrete, values: &Values) -> Workspace {
-        let t = self.time.map_or(0.0, |time| time.lo);
-        let mut workspace = Workspace::new(&self.start, &discrete.start, values);
-        workspace.run_residuals(&self.start, &discrete.start, values, t);
+        let t = self.compiled.time.map_or(0.0, |time| time.lo);
+        let mut workspace = Workspace::new(&self.compiled.start, &discrete.start, values);
+        workspace.run_residuals(&self.compiled.start, &discrete.start, values, t);
         workspace
     }
 }
@@ -168,9 +170,9 @@ struct Stages<'a> {
 impl<'a> Stages<'a> {
     fn new(solver: &'a Solver, discrete: &'a Discrete, solution: &'a Solution) -> Stages<'a> {
         Stages {
-            system: System::new(solver, discrete, &solution.values),
+            system: System::new(&solver.compiled, discrete, &solution.values, &solver.interrupt),
             inverse: Refined::new(&discrete.pattern),
-            slopes: match solver.position(&solution.values.parameters) {
+            slopes: match solver.compiled.position(&solution.values.parameters) {
                 Some((_, slopes)) => slopes,
                 None => vec![0.0; solution.values.parameters.len()],
             },
@@ -180,6 +182,7 @@ impl<'a> Stages<'a> {
 
     /// Goes to a stage and its value.
     fn linearise(&mut self, stage: &Stage, value: &[f64]) -> Result<(), SolveError> {
+        self.system.require_time()?;
         self.system.evaluate(value, stage);
         self.system.linearise(stage)?;
         self.t = stage.t;

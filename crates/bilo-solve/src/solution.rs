@@ -1,7 +1,7 @@
 //! The solution on its grid, and its values anywhere.
 
+use crate::compiled::Values;
 use crate::grid::{Grid, Line, Weight};
-use crate::solver::Values;
 
 /// What a solve cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

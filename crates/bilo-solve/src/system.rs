@@ -3,9 +3,10 @@
 use bilo_expr::{Input, Scratch, Tape};
 
 use crate::compile::{Block, Slot};
+use crate::compiled::{Compiled, Values};
 use crate::discrete::{Discrete, Placed};
 use crate::error::SolveError;
-use crate::solver::{Solver, Values};
+use crate::interrupt::Interrupt;
 
 /// When, and how the time derivative follows from the unknowns:
 /// `u_t = rate * (u - base)`.
@@ -88,7 +89,8 @@ pub(crate) fn nodal_values<'a>(
 
 /// The equations and their working memory.
 pub(crate) struct System<'a> {
-    pub(crate) solver: &'a Solver,
+    pub(crate) compiled: &'a Compiled,
+    interrupt: &'a Interrupt,
     pub(crate) discrete: &'a Discrete,
     pub(crate) values: &'a Values,
     pub(crate) workspaces: Vec<Workspace>,
@@ -107,16 +109,22 @@ pub(crate) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    pub(crate) fn new(solver: &'a Solver, discrete: &'a Discrete, values: &'a Values) -> System<'a> {
+    pub(crate) fn new(
+        compiled: &'a Compiled,
+        discrete: &'a Discrete,
+        values: &'a Values,
+        interrupt: &'a Interrupt,
+    ) -> System<'a> {
         let size = discrete.rows.len();
-        let workspaces = solver
+        let workspaces = compiled
             .blocks
             .iter()
             .zip(&discrete.placed)
             .map(|(block, placed)| Workspace::new(block, placed, values))
             .collect();
         System {
-            solver,
+            compiled,
+            interrupt,
             discrete,
             values,
             workspaces,
@@ -126,8 +134,13 @@ impl<'a> System<'a> {
             jacobian: vec![0.0; discrete.pattern.entries()],
             mass: vec![0.0; discrete.pattern.entries()],
             outputs: Vec::new(),
-            row_sums: vec![0.0; size * solver.states()],
+            row_sums: vec![0.0; size * compiled.states()],
         }
+    }
+
+    /// An error when a solve should end.
+    pub(crate) fn require_time(&self) -> Result<(), SolveError> {
+        if self.interrupt.is_due() { Err(SolveError::Interrupted) } else { Ok(()) }
     }
 
     /// The residuals at the last evaluation.
@@ -156,7 +169,7 @@ impl<'a> System<'a> {
         for ((v, u), base) in self.velocity.iter_mut().zip(u).zip(&stage.base) {
             *v = stage.rate * (u - base);
         }
-        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
             workspace.fill(block, placed, nodes, u, &self.velocity);
             workspace.run_residuals(block, placed, self.values, stage.t);
@@ -168,7 +181,7 @@ impl<'a> System<'a> {
     /// Puts the outputs of one tape of every block behind each other.
     fn gather(&mut self, tape: impl Fn(&Block) -> &Tape, scratch: impl Fn(&Workspace) -> &Scratch<f64>) {
         self.outputs.clear();
-        for (block, workspace) in self.solver.blocks.iter().zip(&self.workspaces) {
+        for (block, workspace) in self.compiled.blocks.iter().zip(&self.workspaces) {
             let tape = tape(block);
             for output in 0..tape.outputs().len() {
                 self.outputs.extend_from_slice(scratch(workspace).output(tape, output));
@@ -178,7 +191,7 @@ impl<'a> System<'a> {
 
     /// The Jacobian where the residuals were last evaluated.
     pub(crate) fn linearise(&mut self, stage: &Stage) -> Result<(), SolveError> {
-        let blocks = self.solver.blocks.iter().zip(&self.discrete.placed);
+        let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
             workspace.run_partials(block, placed, self.values, stage.t);
         }
@@ -197,7 +210,7 @@ impl<'a> System<'a> {
     /// Adds up what [`System::relative_residual`] compares with, by the last
     /// linearisation.
     pub(crate) fn measure_rows(&mut self) {
-        let (nodes, states) = (self.nodes(), self.solver.states());
+        let (nodes, states) = (self.nodes(), self.compiled.states());
         self.row_sums.fill(0.0);
         self.discrete.pattern.for_each(&self.jacobian, |row, column, v| {
             self.row_sums[row * states + column / nodes] += v.abs();
@@ -216,7 +229,7 @@ impl<'a> System<'a> {
         let part = self.discrete.rows.parts(row)[0];
         let coordinates = &self.discrete.placed[part.block].coordinates;
         let position: Vec<f64> = coordinates.iter().map(|column| column[part.point]).collect();
-        Err(self.solver.not_finite(what, &position, t))
+        Err(self.compiled.not_finite(what, &position, t))
     }
 
     /// Largest residual relative to the size of the terms it is made of, where
@@ -250,7 +263,7 @@ impl<'a> System<'a> {
 /// The output columns of every block.
 pub(crate) fn outputs<'a>(
     workspaces: &'a [Workspace],
-    solver: &Solver,
+    compiled: &Compiled,
     tape: impl Fn(&Block) -> &Tape,
     scratch: impl Fn(&'a Workspace) -> &'a Scratch<f64>,
 ) -> Vec<Vec<&'a [f64]>> {
@@ -258,7 +271,7 @@ pub(crate) fn outputs<'a>(
         let tape = tape(block);
         (0..tape.outputs().len()).map(|i| scratch(workspace).output(tape, i)).collect()
     };
-    solver.blocks.iter().zip(workspaces).map(of_block).collect()
+    compiled.blocks.iter().zip(workspaces).map(of_block).collect()
 }
 
 /// Largest `|part| / (|part| + whole)`; nothing counts as nothing.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use bilo_solve::{Axis, Resolution, SolveError, Solver, Values};
+use bilo_solve::{Axis, Interrupt, Resolution, SolveError, Solver, Values};
 use common::{Text, UNIT};
 
 const POISSON: Text<'static> =
@@ -193,4 +193,19 @@ fn numbers_that_are_not_finite_are_located() {
     // A parameter value that is not a number.
     let error = HEAT.solve(&[f64::NAN], 8, 4).expect_err("D is not a number");
     assert!(matches!(error, SolveError::NonFinite { .. }), "{error}");
+}
+
+/// Steady and evolving, forward, along tangents and back.
+#[test]
+fn a_solver_that_is_interrupted_says_so() {
+    for text in [POISSON, HEAT] {
+        let signal = Interrupt::default();
+        let solver = text.solver().expect("well posed").interruptible(signal.for_run());
+        let (values, resolution) = (Values::parameters(&[1.0]), Resolution { cells: vec![20], steps: 20 });
+        let solution = solver.solve(&values, &resolution).expect("nobody asked yet");
+        signal.ask();
+        assert_eq!(solver.solve(&values, &resolution).err(), Some(SolveError::Interrupted));
+        assert_eq!(solver.tangent(&solution).err(), Some(SolveError::Interrupted));
+        assert_eq!(solver.adjoint(&solution, &solution.load()).err(), Some(SolveError::Interrupted));
+    }
 }

@@ -31,7 +31,7 @@ fn main() -> Result<(), bilo::Error> {
         .build()?;
 
     let outcome = run(&problem, &Job { seed: 1, ..Job::default() }, &mut Watch)?;
-    for unknown in &outcome.unknowns {
+    for unknown in &outcome.unknowns.numbers {
         println!("{} = {:.4}", unknown.name, unknown.estimate);
     }
     println!("stopped: {}", outcome.stop.name());

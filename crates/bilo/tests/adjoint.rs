@@ -4,7 +4,7 @@ use bilo::data::observed_tables;
 use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::outcome::{Outcome, Stop};
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 const FISHER: &str = include_str!("../../../problems/fisher-kpp.toml");
@@ -16,12 +16,17 @@ fn shipped(text: &str, set: &[&str]) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+    run(problem, &Job { seed, threads: None, method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent)
         .expect("it runs")
 }
 
 fn largest_error(outcome: &Outcome) -> f64 {
-    outcome.unknowns.iter().map(|unknown| unknown.relative_error().expect("a truth")).fold(0.0, f64::max)
+    outcome
+        .unknowns
+        .numbers
+        .iter()
+        .map(|unknown| unknown.relative_error().expect("a truth"))
+        .fold(0.0, f64::max)
 }
 
 /// The data are the solver's own: only the tolerance of the search is left.
@@ -39,7 +44,7 @@ fn clean_data_of_the_same_solver_give_the_truth() {
         let error = largest_error(&outcome);
         assert_eq!(outcome.stop, Stop::Converged, "{}", outcome.problem);
         assert!(error < 1e-7, "{}: off by {error:.1e}", outcome.problem);
-        assert!(outcome.train_steps < 15, "{}: {} iterations", outcome.problem, outcome.train_steps);
+        assert!(outcome.steps.train < 15, "{}: {} iterations", outcome.problem, outcome.steps.train);
         assert_eq!((outcome.method.as_str(), outcome.precision.as_str()), ("adjoint", "f64"));
     }
 }
@@ -51,7 +56,7 @@ fn fisher_kpp_as_shipped_converges_to_the_truth() {
     assert_eq!(observed_tables(&problem, 0).unwrap()[0].values.len(), 51 * 51);
     let outcome = adjoint(&problem, 0);
     assert_eq!(outcome.stop, Stop::Converged);
-    for unknown in &outcome.unknowns {
+    for unknown in &outcome.unknowns.numbers {
         assert!((unknown.estimate - 2.0).abs() < 1e-4, "{unknown:?}");
     }
 }
@@ -93,18 +98,18 @@ fn decay(bounds: (f64, f64), guess: f64) -> Problem {
 #[test]
 fn the_optimum_respects_bounds() {
     let free = adjoint(&decay((-1.0, 1.0), 0.5), 0);
-    assert!((free.unknowns[0].estimate - 2.0).abs() < 1e-4, "{:?}", free.unknowns);
-    assert!(free.unknowns[1].estimate.abs() < 1e-4, "{:?}", free.unknowns);
+    assert!((free.unknowns.numbers[0].estimate - 2.0).abs() < 1e-4, "{:?}", free.unknowns.numbers);
+    assert!(free.unknowns.numbers[1].estimate.abs() < 1e-4, "{:?}", free.unknowns.numbers);
 
     let held = adjoint(&decay((0.2, 1.0), 0.5), 0);
-    assert_eq!(held.unknowns[1].estimate, 0.2);
+    assert_eq!(held.unknowns.numbers[1].estimate, 0.2);
     assert_eq!(held.stop, Stop::Converged);
     let loss = |k: f64| {
         // u = a/k + (1 - a/k) exp(-k t)
         let u = |t: f64| 0.2 / k + (1.0 - 0.2 / k) * (-k * t).exp();
         (0..=10).map(|i| f64::from(i) / 10.0).map(|t| (u(t) - (-2.0 * t).exp()).powi(2)).sum::<f64>()
     };
-    let k = held.unknowns[0].estimate;
+    let k = held.unknowns.numbers[0].estimate;
     assert!(loss(k) < loss(k * 1.002) && loss(k) < loss(k / 1.002), "{k}");
 }
 
@@ -130,7 +135,7 @@ fn weights_and_sigmas_count_as_in_the_upper_level() {
     // Minimum of [4 (c-1)² + (c-2)²]/2 + 0.25 [(2c-6)² + (2c-6)²]/2.
     let expected = (4.0 + 2.0 + 2.0 * 3.0) / (4.0 + 1.0 + 2.0);
     let outcome = adjoint(&problem, 0);
-    assert!((outcome.unknowns[0].estimate - expected).abs() < 1e-9, "{:?}", outcome.unknowns);
+    assert!((outcome.unknowns.numbers[0].estimate - expected).abs() < 1e-9, "{:?}", outcome.unknowns.numbers);
     let terms: Vec<f64> = outcome.losses.iter().map(|(_, loss)| *loss).collect();
     let first = (4.0 * (expected - 1.0_f64).powi(2) + (expected - 2.0_f64).powi(2)) / 2.0;
     assert!((terms[0] - first).abs() < 1e-9 && (terms[1] - (2.0 * expected - 6.0_f64).powi(2)).abs() < 1e-9);
@@ -156,15 +161,15 @@ impl Observer for Keep {
 #[test]
 fn every_iteration_is_reported_from_the_guess_on_with_falling_losses() {
     let problem = shipped(FISHER, &["classical.cells=50", "classical.steps=25"]);
-    let job = Job { method: Method::Adjoint, ..Job::default() };
+    let job = Job { method: &bilo::method::Adjoint, ..Job::default() };
     let mut keep = Keep { steps: vec![], most: 99 };
     let outcome = run(&problem, &job, &mut keep).unwrap();
-    assert_eq!(keep.steps.len(), outcome.train_steps);
+    assert_eq!(keep.steps.len(), outcome.steps.train);
     assert_eq!(keep.steps[0].0, [1.0, 1.0]);
     assert!(keep.steps.windows(2).all(|pair| pair[1].1[0] < pair[0].1[0]), "{:?}", keep.steps);
 
     let mut two = Keep { steps: vec![], most: 2 };
     let stopped = run(&problem, &job, &mut two).unwrap();
-    assert_eq!((stopped.stop, stopped.train_steps), (Stop::Interrupted, 2));
-    assert_eq!(stopped.unknowns[0].estimate, keep.steps[2].0[0]);
+    assert_eq!((stopped.stop, stopped.steps.train), (Stop::Interrupted, 2));
+    assert_eq!(stopped.unknowns.numbers[0].estimate, keep.steps[2].0[0]);
 }

@@ -35,13 +35,13 @@ fn pretrained(rgrad_weight: &str) -> Outcome {
 fn an_operator_trained_by_both_terms_has_the_classical_gradient() {
     let outcome = pretrained("0.1");
     let guess = &outcome.audit[0];
-    assert_eq!(guess.at, "guess");
+    assert_eq!(guess.at.name(), "guess");
     assert!(guess.cosine > 0.99 && guess.relative_error < 0.1 && !guess.below_noise, "{guess:?}");
-    assert_eq!(outcome.audit[1].at, "estimate");
+    assert_eq!(outcome.audit[1].at.name(), "estimate");
     assert_eq!(outcome.warnings, Vec::<String>::new());
     assert!(outcome.notes[0].contains("training error, not noise, dominates"), "{:?}", outcome.notes);
     // The same data, so the same optimum, whatever training did.
-    for unknown in &outcome.unknowns {
+    for unknown in &outcome.unknowns.numbers {
         assert!((unknown.data_optimal.unwrap() - 2.0).abs() < 1e-6, "{unknown:?}");
         let ratio = unknown.sd_ratio().unwrap();
         assert!(
@@ -97,7 +97,7 @@ fn an_estimate_outside_its_error_bar_around_the_data_optimal_value_is_named() {
     ] {
         let outcome = few_steps(sigma);
         assert_eq!(outcome.noise[0].source, source);
-        let k = &outcome.unknowns[0];
+        let k = &outcome.unknowns.numbers[0];
         // 800 cells: an error of second order.
         assert!((k.data_optimal.unwrap() - 2.0).abs() < 1e-5, "{k:?}");
         let ratio = (k.estimate - k.data_optimal.unwrap()).abs() / k.sd.unwrap();
@@ -135,7 +135,7 @@ fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
     let outcome = run(&problem, &Job::default(), &mut Silent).expect("it runs");
     assert!(outcome.classical_failure.as_ref().unwrap().contains("first-order system"), "{outcome:?}");
     assert!(outcome.audit.is_empty() && outcome.warnings.is_empty(), "{:?}", outcome.warnings);
-    let unknown = &outcome.unknowns[0];
+    let unknown = &outcome.unknowns.numbers[0];
     assert!(unknown.sd.is_none() && unknown.data_optimal.is_none() && unknown.sd_network.unwrap() > 0.0);
     assert!(outcome.misfits[0].classical.is_none() && outcome.misfits[0].network.unwrap() > 0.0);
 }

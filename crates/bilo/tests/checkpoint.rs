@@ -88,22 +88,22 @@ fn lasting(mut outcome: Outcome) -> String {
     format!("{outcome:?}")
 }
 
-fn job(method: Method, from: Option<Checkpoint>) -> Job {
+fn job(method: &'static dyn Method, from: Option<Checkpoint>) -> Job {
     Job { seed: 3, method, from: from.map(Arc::new), ..Job::default() }
 }
 
 #[test]
 fn every_way_of_training_goes_on_to_the_same_bits() {
-    let ways: [(Method, &[&str]); 6] = [
-        (Method::Bilo, &[]),
-        (Method::Bilo, &["train.optimiser=soap", "train.theta-optimiser=soap", "train.precision=f64"]),
-        (Method::Bilo, &["train.optimiser=lbfgs", GRID]),
+    let ways: [(&'static dyn Method, &[&str]); 6] = [
+        (&bilo::method::Bilo, &[]),
+        (&bilo::method::Bilo, &["train.optimiser=soap", "train.theta-optimiser=soap", "train.precision=f64"]),
+        (&bilo::method::Bilo, &["train.optimiser=lbfgs", GRID]),
         (
-            Method::Bilo,
+            &bilo::method::Bilo,
             &["train.levels=alternating", "train.optimiser=lbfgs", "train.max-lower-steps=5", GRID],
         ),
-        (Method::Pinn, &[]),
-        (Method::Bpn, &["train.train-steps=4", "train.lower-steps=3", "train.inverse-steps=4"]),
+        (&bilo::method::Pinn, &[]),
+        (&bilo::method::Bpn, &["train.train-steps=4", "train.lower-steps=3", "train.inverse-steps=4"]),
     ];
     for (method, set) in ways {
         let problem = problem(set);
@@ -129,14 +129,14 @@ fn every_way_of_training_goes_on_to_the_same_bits() {
 #[test]
 fn a_stopped_run_can_go_on() {
     let problem = problem(&[]);
-    let whole = run(&problem, &job(Method::Bilo, None), &mut Silent).expect("it trains");
+    let whole = run(&problem, &job(&bilo::method::Bilo, None), &mut Silent).expect("it trains");
     for stop in [(Phase::Pretrain, 17), (Phase::Train, 30)] {
         let mut keeper = Keeper { stop: Some(stop), ..Keeper::default() };
-        let part = run(&problem, &job(Method::Bilo, None), &mut keeper).expect("it trains");
+        let part = run(&problem, &job(&bilo::method::Bilo, None), &mut keeper).expect("it trains");
         assert_eq!(part.stop, Stop::Interrupted);
         let kept = keeper.kept.pop().expect("a checkpoint");
         assert_eq!((kept.phase, kept.step), stop);
-        let rest = run(&problem, &job(Method::Bilo, Some(kept)), &mut Silent).expect("it goes on");
+        let rest = run(&problem, &job(&bilo::method::Bilo, Some(kept)), &mut Silent).expect("it goes on");
         assert_eq!(lasting(rest), lasting(whole.clone()));
     }
 }
@@ -146,10 +146,10 @@ fn a_stopped_run_can_go_on() {
 fn the_choice_of_an_operator_is_kept() {
     let problem = problem(&["operator.kind=automatic", "train.gradient=exact"]);
     let mut keeper = Keeper { keep: vec![(Phase::Pretrain, 20)], ..Keeper::default() };
-    let whole = run(&problem, &job(Method::Bilo, None), &mut keeper).expect("it trains");
+    let whole = run(&problem, &job(&bilo::method::Bilo, None), &mut keeper).expect("it trains");
     let kept = keeper.kept.pop().expect("a checkpoint");
     assert!(kept.why.is_some());
-    let rest = run(&problem, &job(Method::Bilo, Some(kept)), &mut Silent).expect("it goes on");
+    let rest = run(&problem, &job(&bilo::method::Bilo, Some(kept)), &mut Silent).expect("it goes on");
     assert_eq!(lasting(rest), lasting(whole));
 }
 
@@ -157,10 +157,11 @@ fn the_choice_of_an_operator_is_kept() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let mut keeper = Keeper { keep: vec![(Phase::Train, 20)], ..Keeper::default() };
-    run(&problem(&[]), &job(Method::Bilo, None), &mut keeper).expect("it trains");
+    run(&problem(&[]), &job(&bilo::method::Bilo, None), &mut keeper).expect("it trains");
     let kept = keeper.kept.pop().expect("a checkpoint");
     let refused = |problem: &Problem, kept: Checkpoint| {
-        let error = run(problem, &job(Method::Bilo, Some(kept)), &mut Silent).expect_err("it does not fit");
+        let error =
+            run(problem, &job(&bilo::method::Bilo, Some(kept)), &mut Silent).expect_err("it does not fit");
         error.to_string()
     };
     let wider = refused(&problem(&["network.width=9"]), kept.clone());

@@ -3,7 +3,7 @@
 use bilo::observer::Silent;
 use bilo::outcome::{Outcome, Work};
 use bilo::problem::{Overrides, Problem};
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 const FISHER_KPP: &str = include_str!("../../../problems/fisher-kpp.toml");
@@ -19,7 +19,12 @@ fn outcome(text: &str, set: &[&str]) -> Outcome {
 }
 
 fn largest_error(outcome: &Outcome) -> f64 {
-    outcome.unknowns.iter().map(|unknown| unknown.relative_error().expect("a truth")).fold(0.0, f64::max)
+    outcome
+        .unknowns
+        .numbers
+        .iter()
+        .map(|unknown| unknown.relative_error().expect("a truth"))
+        .fold(0.0, f64::max)
 }
 
 fn distance(outcome: &Outcome) -> f64 {
@@ -28,7 +33,7 @@ fn distance(outcome: &Outcome) -> f64 {
 }
 
 fn kind(outcome: &Outcome) -> &'static str {
-    outcome.operator.as_ref().expect("a local operator").kind
+    outcome.operator.as_ref().expect("a local operator").kind.name()
 }
 
 /// The project's target: 1e-4 in both unknowns and in u, within 10 iterations. Counted, so that a slower way
@@ -37,11 +42,11 @@ fn kind(outcome: &Outcome) -> &'static str {
 fn fisher_kpp_takes_ten_iterations_at_most() {
     let outcome = outcome(FISHER_KPP, &[]);
     assert_eq!(kind(&outcome), "dictionary");
-    assert!(largest_error(&outcome) < 1e-4, "{:?}", outcome.unknowns);
+    assert!(largest_error(&outcome) < 1e-4, "{:?}", outcome.unknowns.numbers);
     assert!(distance(&outcome) < 1e-4, "{:?}", outcome.states);
     assert!(outcome.audit[0].relative_error < 1e-4, "{:?}", outcome.audit);
-    assert!(outcome.train_steps <= 10, "{}", outcome.train_steps);
-    assert_eq!((outcome.pretrain_steps, outcome.train_steps), (0, 6));
+    assert!(outcome.steps.train <= 10, "{}", outcome.steps.train);
+    assert_eq!((outcome.steps.pretrain, outcome.steps.train), (0, 6));
     let work = outcome.operator.expect("a local operator").work.expect("counted");
     assert_eq!(work, Work { lower_steps: 11, jacobians: 20, factorisations: 20 });
     assert_eq!(outcome.warnings, Vec::<String>::new());
@@ -66,7 +71,7 @@ fn noise_is_fitted_as_the_exact_solution_would() {
     for noise in ["1e-3", "1e-2", "3.1622776602e-2", "5e-2", "1e-1"] {
         let data = format!("observation.profile.data.synthetic.noise={noise}");
         let outcome = outcome(FISHER_KPP, &[&data]);
-        for unknown in &outcome.unknowns {
+        for unknown in &outcome.unknowns.numbers {
             let (optimal, sd) = (unknown.data_optimal.expect("converged"), unknown.sd.expect("an error bar"));
             let distance = (unknown.estimate - optimal).abs() / sd;
             assert!(distance < 0.02, "{} at noise {noise}: {distance} sd", unknown.name);
@@ -82,7 +87,7 @@ fn splines_are_features_too() {
     let splines = ["operator.kind=automatic", "operator.basis=splines"];
     let outcome = outcome(FISHER_KPP, &splines);
     assert_eq!(kind(&outcome), "dictionary");
-    assert!(largest_error(&outcome) < 1e-3, "{:?}", outcome.unknowns);
+    assert!(largest_error(&outcome) < 1e-3, "{:?}", outcome.unknowns.numbers);
     assert!(distance(&outcome) < 1e-4, "{:?}", outcome.states);
 }
 
@@ -103,8 +108,8 @@ fn darcy_is_solved_by_splines() {
             "classical.cells=30",
         ],
     );
-    assert_eq!((kind(&outcome), outcome.functions[0].gradient), ("dictionary", "exact"));
-    let accuracy = outcome.functions[0].classification_accuracy.expect("a truth and a threshold");
+    assert_eq!((kind(&outcome), &*outcome.unknowns.functions[0].gradient), ("dictionary", "exact"));
+    let accuracy = outcome.unknowns.functions[0].classification_accuracy.expect("a truth and a threshold");
     assert!(accuracy > 0.96, "{accuracy}");
     let states: Vec<_> = outcome.states.iter().map(|state| state.relative_l2_vs_classical).collect();
     assert!(states[0].is_some_and(|u| u < 0.03), "{states:?}");
@@ -127,7 +132,7 @@ fn ridge_functions_are_features_too() {
         ];
         let outcome = outcome(FISHER_KPP, &settings.each_ref().map(|set| &set[..]));
         assert_eq!(kind(&outcome), "dictionary");
-        assert!(largest_error(&outcome) < 1e-3, "{basis}: {:?}", outcome.unknowns);
+        assert!(largest_error(&outcome) < 1e-3, "{basis}: {:?}", outcome.unknowns.numbers);
         assert!(outcome.audit[0].relative_error < 1e-3, "{basis}: {:?}", outcome.audit);
     }
 }
@@ -138,7 +143,7 @@ fn more_ridge_functions_do_no_harm() {
     let settings =
         ["operator.kind=dictionary", "operator.basis=sine", "operator.scale=6.0", "operator.features=150"];
     let outcome = outcome(FISHER_KPP, &settings);
-    assert!(largest_error(&outcome) < 1e-3, "{:?}", outcome.unknowns);
+    assert!(largest_error(&outcome) < 1e-3, "{:?}", outcome.unknowns.numbers);
 }
 
 /// Threads decide who computes, not what: all that a run returns is the same to the bit, but for times.
@@ -198,8 +203,9 @@ fn functions_move_by_gauss_newton() {
     let ours = outcome(text, &["train.gradient=exact"]);
     assert_eq!(kind(&ours), "dictionary");
     let classical =
-        run(&read(text, &[]), &Job { method: Method::Adjoint, ..Job::default() }, &mut Silent).unwrap();
-    let error = |outcome: &Outcome| outcome.functions[0].relative_l2_error.expect("a truth");
+        run(&read(text, &[]), &Job { method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent)
+            .unwrap();
+    let error = |outcome: &Outcome| outcome.unknowns.functions[0].relative_l2_error.expect("a truth");
     let (ours, classical) = (error(&ours), error(&classical));
     assert!((ours - classical).abs() < 0.05 * classical, "{ours} {classical}");
 }
@@ -210,7 +216,7 @@ fn a_network_takes_over_where_polynomials_fail() {
     let text = include_str!("../../../problems/burgers-initial.toml");
     let outcome = outcome(text, &["train.pretrain-steps=2", "train.train-steps=2"]);
     let operator = outcome.operator.expect("a local operator");
-    assert_eq!(operator.kind, "network");
+    assert_eq!(operator.kind.name(), "network");
     assert!(operator.why.expect("a reason").contains("changes by"));
 }
 
@@ -241,7 +247,7 @@ fn a_kink_without_its_input_is_left_to_a_network() {
     "#;
     let outcome = outcome(kink, &[]);
     let operator = outcome.operator.expect("a local operator");
-    assert_eq!((operator.kind, outcome.train_steps), ("network", 5));
+    assert_eq!((operator.kind.name(), outcome.steps.train), ("network", 5));
     let why = operator.why.expect("a reason");
     assert!(
         why.starts_with("with a dictionary of ") && why.contains(" the solution still changes by "),

@@ -7,7 +7,7 @@ use bilo::problem::{
 };
 use bilo::reference::ReferenceSolver;
 use bilo::theta::Theta;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -38,7 +38,7 @@ fn source(form: &str, guess: &str, kind: RegulariserKind, values: Vec<f64>) -> P
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { method: Method::Adjoint, ..Job::default() }, &mut Silent).expect("it runs")
+    run(problem, &Job { method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent).expect("it runs")
 }
 
 fn field<'a>(outcome: &'a Outcome, name: &str) -> &'a [f64] {
@@ -127,9 +127,9 @@ fn scalars_beside_functions_have_error_bars() {
             .expect("a valid problem")
     };
     let open = adjoint(&problem(false));
-    assert_eq!((open.functions[0].relative_sd, open.unknowns[0].sd), (None, None));
+    assert_eq!((open.unknowns.functions[0].relative_sd, open.unknowns.numbers[0].sd), (None, None));
     let found = adjoint(&problem(true));
-    let (c, sd) = (&found.unknowns[0], found.unknowns[0].sd.expect("a standard deviation"));
-    assert!(found.functions[0].relative_sd.is_some_and(|sd| sd > 0.0 && sd < 0.1));
+    let (c, sd) = (&found.unknowns.numbers[0], found.unknowns.numbers[0].sd.expect("a standard deviation"));
+    assert!(found.unknowns.functions[0].relative_sd.is_some_and(|sd| sd > 0.0 && sd < 0.1));
     assert!((c.estimate - 2.0).abs() < 4.0 * sd && sd < 1.0, "{} ± {sd}", c.estimate);
 }

@@ -16,7 +16,7 @@ use bilo::problem::{
 use bilo::reference::ReferenceSolver;
 use bilo::state::OperatorState;
 use bilo::theta::Theta;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use bilo_jet::{Device, FieldProgram, PointSource};
 use common::assert_gradient;
 use pretraining::{pretrained, relative_l2};
@@ -31,7 +31,7 @@ fn shipped(text: &str, set: &[String]) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+    run(problem, &Job { seed, threads: None, method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent)
         .expect("it runs")
 }
 
@@ -46,7 +46,7 @@ fn variable_poisson_has_the_errors_of_the_exact_minimiser() {
             .map(|seed| {
                 let outcome = adjoint(&problem, seed);
                 assert_eq!(outcome.stop, Stop::Converged);
-                outcome.functions[0].relative_l2_error.expect("a truth")
+                outcome.unknowns.functions[0].relative_l2_error.expect("a truth")
             })
             .collect();
         let found = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -179,7 +179,7 @@ fn shock(nodes: usize) -> Problem {
 #[test]
 fn an_initial_value_is_inferred_from_data_with_a_shock() {
     let outcome = adjoint(&shock(40), 0);
-    let found = &outcome.functions[0];
+    let found = &outcome.unknowns.functions[0];
     let (error, guess) = (found.relative_l2_error.unwrap(), found.relative_l2_error_of_guess.unwrap());
     assert!(outcome.device.contains("Godunov"));
     assert!(error < guess / 3.0, "error {error}, of the guess {guess}");
@@ -269,16 +269,16 @@ fn the_exact_gradient_finds_what_the_adjoint_method_finds() {
         let problem = shipped(POISSON, &[gradient, "operator.kind=network".to_owned()]);
         run(&problem, &Job { threads: Some(2), ..Job::default() }, &mut Silent).expect("it runs")
     };
-    let error = |outcome: &Outcome| outcome.functions[0].relative_l2_error.unwrap();
+    let error = |outcome: &Outcome| outcome.unknowns.functions[0].relative_l2_error.unwrap();
     let adjoint = error(&adjoint(&shipped(POISSON, &[]), 0));
     let exact = run_with("exact");
     assert!((error(&exact) / adjoint - 1.0).abs() < 0.1, "{} and {adjoint}", error(&exact));
-    assert_eq!(exact.functions[0].gradient, "exact");
+    assert_eq!(exact.unknowns.functions[0].gradient, "exact");
     assert!(exact.audit.iter().all(|audit| audit.cosine > 0.99), "{:?}", exact.audit);
     assert_eq!(exact.warnings, Vec::<String>::new());
     let pointwise = run_with("pointwise");
     assert!(error(&pointwise) < 0.7 * adjoint, "{}", error(&pointwise));
-    assert_eq!(pointwise.functions[0].gradient, "pointwise");
+    assert_eq!(pointwise.unknowns.functions[0].gradient, "pointwise");
     // 0.2 to 0.27 by solves without networks, by the nodes' values on another grid.
     assert!((0.1..0.4).contains(&pointwise.audit[0].cosine), "{:?}", pointwise.audit);
     assert!(pointwise.states[0].relative_l2_vs_classical.unwrap() < 1.6e-3);

@@ -11,7 +11,7 @@ use bilo::problem::{
 };
 use bilo::reference::ReferenceSolver;
 use bilo::theta::Theta;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use common::assert_gradient;
 use std::path::Path;
 
@@ -225,13 +225,13 @@ fn rms_over_max(outcome: &Outcome) -> f64 {
 #[test]
 fn the_adjoint_method_finds_the_conductivity() {
     let problem = shipped(&["classical.cells=50", "classical.steps=50"]);
-    let job = Job { method: Method::Adjoint, ..Job::default() };
+    let job = Job { method: &bilo::method::Adjoint, ..Job::default() };
     let outcome = run(&problem, &job, &mut Silent).expect("it runs");
     assert_eq!(outcome.stop, Stop::Converged);
     let error = rms_over_max(&outcome);
     assert!(error < 0.05, "{error}");
-    let found = &outcome.functions[0];
-    assert_eq!((&found.of[..], found.gradient), (&["u".to_string()][..], "exact"));
+    let found = &outcome.unknowns.functions[0];
+    assert_eq!((&found.of[..], &*found.gradient), (&["u".to_string()][..], "exact"));
     assert!(found.relative_l2_error.unwrap() < 0.2 * found.relative_l2_error_of_guess.unwrap());
 }
 
@@ -255,7 +255,7 @@ fn finds_the_conductivity(kind: &str, name: &str) {
     ]);
     assert_eq!(problem.training.gradient, GradientMode::Exact, "although nothing is said");
     let outcome = run(&problem, &Job { threads: Some(1), ..Job::default() }, &mut Silent).expect("it runs");
-    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind, name);
+    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind.name(), name);
     let error = rms_over_max(&outcome);
     assert!(error < 0.1, "{name}: {error}");
     assert!(outcome.audit[0].cosine > 0.95, "{:?}", outcome.audit);
@@ -271,7 +271,7 @@ fn a_run_tells_if_a_state_does_not_take_the_values_of_the_range() {
     let outcome = |range: &str| {
         let range = format!("unknown.k.range={range}");
         let set = ["classical.cells=20", "classical.steps=10", "unknown.k.grid.u=5", &range];
-        let job = Job { method: Method::Adjoint, ..Job::default() };
+        let job = Job { method: &bilo::method::Adjoint, ..Job::default() };
         run(&shipped(&set), &job, &mut Silent).expect("it runs")
     };
     let fitting = outcome("[0.0, 1.0]");

@@ -9,7 +9,7 @@ use bilo::problem::{
 };
 use bilo::reference::ReferenceSolver;
 use bilo::spline::Interpolation;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use bilo_jet::{Precision, cpu};
 
 fn nodes(lo: f64, hi: f64, count: usize) -> Vec<f64> {
@@ -155,8 +155,8 @@ fn the_twin_sees_a_given_cubic_as_the_formula() {
     assert_near(&found[0], &expected[0], 2e-3);
     assert_near(&found[1], &expected[1], 2e-2);
     let outcome =
-        run(&given, &Job { method: Method::Adjoint, ..Job::default() }, &mut bilo::observer::Silent);
-    let unknown = &outcome.unwrap().unknowns[0];
+        run(&given, &Job { method: &bilo::method::Adjoint, ..Job::default() }, &mut bilo::observer::Silent);
+    let unknown = &outcome.unwrap().unknowns.numbers[0];
     assert!(unknown.relative_error().unwrap() < 1e-6, "{}", unknown.estimate);
 }
 

@@ -3,7 +3,7 @@
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{Data, Overrides, Problem};
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 /// Cells of 4 mm and 20 steps.
@@ -27,8 +27,12 @@ fn unperturbed() -> Problem {
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { seed: 0, threads: Some(2), method: Method::Adjoint, ..Job::default() }, &mut Silent)
-        .expect("it runs")
+    run(
+        problem,
+        &Job { seed: 0, threads: Some(2), method: &bilo::method::Adjoint, ..Job::default() },
+        &mut Silent,
+    )
+    .expect("it runs")
 }
 
 fn mean_dice(outcome: &Outcome) -> f64 {
@@ -40,7 +44,7 @@ fn mean_dice(outcome: &Outcome) -> f64 {
 #[test]
 fn unperturbed_outlines_tell_all_four_unknowns() {
     let outcome = adjoint(&unperturbed());
-    for unknown in &outcome.unknowns {
+    for unknown in &outcome.unknowns.numbers {
         assert!(unknown.relative_error().unwrap() < 1e-5, "{} {}", unknown.name, unknown.estimate);
     }
     assert_eq!(mean_dice(&outcome), 1.0);
@@ -53,6 +57,7 @@ fn perturbed_outlines_are_met_as_far_as_growth_allows() {
     let outcome = adjoint(&coarse());
     let dice = mean_dice(&outcome);
     assert!((0.84..0.95).contains(&dice), "{dice}");
-    let worst = outcome.unknowns.iter().map(|unknown| unknown.relative_error().unwrap()).fold(0.0, f64::max);
+    let worst =
+        outcome.unknowns.numbers.iter().map(|unknown| unknown.relative_error().unwrap()).fold(0.0, f64::max);
     assert!((0.01..0.6).contains(&worst), "{worst}");
 }

@@ -12,7 +12,7 @@ use bilo::problem::{
     Unknown,
 };
 use bilo::reference::ReferenceSolver;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use bilo_expr::{Expr, Graph, Input, Leaf, MultiIndex, Scratch, Tape};
 use source::{exact, read, try_read};
 
@@ -281,8 +281,12 @@ fn slopes_by_the_unknowns_are_those_of_central_differences() {
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { seed: 0, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
-        .expect("it runs")
+    run(
+        problem,
+        &Job { seed: 0, threads: None, method: &bilo::method::Adjoint, ..Job::default() },
+        &mut Silent,
+    )
+    .expect("it runs")
 }
 
 /// Clean data of the exact formula: what is left is the error of the discretisation, 0.8 h² for lambda and
@@ -292,7 +296,7 @@ fn the_adjoint_method_recovers_the_source_from_exact_data() {
     let errors = |unknown: usize| {
         [50, 100, 200].map(|cells| {
             let problem = with_exact_data(read(SOURCE, &[&format!("classical.cells={cells}")]));
-            adjoint(&problem).unknowns[unknown].relative_error().expect("a truth")
+            adjoint(&problem).unknowns.numbers[unknown].relative_error().expect("a truth")
         })
     };
     for unknown in 0..2 {
@@ -306,7 +310,7 @@ fn the_adjoint_method_recovers_the_source_from_exact_data() {
 #[test]
 fn a_jump_condition_without_its_half_misses_the_source() {
     let problem = with_exact_data(read(&SOURCE.replace("lambda/2", "lambda"), &["classical.cells=100"]));
-    let lambda = adjoint(&problem).unknowns[0].estimate;
+    let lambda = adjoint(&problem).unknowns.numbers[0].estimate;
     assert!((lambda - 250.0).abs() < 1e-3 * 250.0, "{lambda}");
 }
 
@@ -342,7 +346,7 @@ fn networks_with_an_input_learn_the_equation_and_the_jump() {
         "constants.z=0.4",
     ];
     let mut residuals = Residuals::default();
-    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo, ..Job::default() };
+    let job = Job { seed: 1, threads: Some(1), method: &bilo::method::Bilo, ..Job::default() };
     let outcome = run(&read(&at_truth, &set), &job, &mut residuals).expect("it runs");
     let square = |i: i32| (2.5 * exact(f64::from(i) / 30.0, [0.4, 500.0, 2.5])).powi(2);
     let sizes = [(0..=30).map(square).sum::<f64>() / 31.0, 250.0_f64.powi(2)];
@@ -378,7 +382,7 @@ fn inputs_and_unknown_functions_go_together() {
     // u' = a/(1 + x) below z and (a - 1)/(1 + x) above, with u(1) = 0.
     let a = 1.0 - 1.4_f64.ln() / 2.0_f64.ln();
     let exact = |x: f64| if x < 0.4 { a * x.ln_1p() } else { (a - 1.0) * (x.ln_1p() - 2.0_f64.ln()) };
-    let job = Job { seed: 1, threads: Some(1), method: Method::Bilo, ..Job::default() };
+    let job = Job { seed: 1, threads: Some(1), method: &bilo::method::Bilo, ..Job::default() };
     let outcome = run(&problem, &job, &mut Silent).expect("it runs");
     let field = outcome.fields.arrays.iter().find(|field| field.name == "u_network").expect("u");
     let x = (0..=100).map(|i| f64::from(i) / 100.0);

@@ -10,7 +10,7 @@ use bilo::problem::{
     Coordinate, DataSpec, Formula, FunctionSpec, KnownFunction, KnownSpec, Overrides, PointsSpec, Problem,
     ProblemBuilder, RandomField, Regulariser, RegulariserKind,
 };
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use bilo_jet::cpu;
 use std::path::Path;
 
@@ -156,8 +156,8 @@ fn two_rocks_are_told_apart_from_the_pressure() {
         "classical.cells=20",
     ];
     let problem = read(DARCY, Path::new("."), &set);
-    let job = Job { seed: 0, threads: Some(1), method: Method::Adjoint, ..Job::default() };
+    let job = Job { seed: 0, threads: Some(1), method: &bilo::method::Adjoint, ..Job::default() };
     let found = run(&problem, &job, &mut Few(150)).unwrap();
-    let accuracy = found.functions[0].classification_accuracy.unwrap();
+    let accuracy = found.unknowns.functions[0].classification_accuracy.unwrap();
     assert!(accuracy > 0.95, "{accuracy}");
 }

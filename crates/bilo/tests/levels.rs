@@ -2,6 +2,7 @@
 //! gradient.
 
 use bilo::level::{Fit, Lower, Upper};
+use bilo::monitor::{Interrupt, Monitor};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::problem::{OperatorKind, Overrides, Problem, Table};
@@ -11,7 +12,6 @@ use bilo::train::{Losses, Past, Trainer};
 use bilo_jet::{Device, cpu};
 use bilo_optim::{Lbfgs, Optimizer};
 use std::path::Path;
-use std::time::Instant;
 
 fn poisson(set: &[&str]) -> Problem {
     let text = include_str!("../../../problems/poisson-scalar.toml");
@@ -41,6 +41,9 @@ fn levels(problem: &Problem, data: &Table, seed: u64) -> (Box<dyn Device>, Lower
 fn trained(problem: &Problem, data: &Table) -> OperatorState {
     let (mut device, lower, upper, mut point) = levels(problem, data, 1);
     let loss_names = [lower.names(), upper.names()].concat();
+    let mut silent = Silent;
+    let mut monitor = Monitor::new(problem, &Interrupt::default(), 0.0, &mut silent);
+    monitor.name_losses(loss_names);
     Trainer {
         device: device.as_mut(),
         problem,
@@ -48,10 +51,7 @@ fn trained(problem: &Problem, data: &Table) -> OperatorState {
         fit: &Fit::default(),
         shapes: &LocalOperator::new(problem, 1).unwrap().shapes(),
         upper_rates: &[problem.training.theta_rate],
-        loss_names: &loss_names,
-        unknown_names: &["D".to_owned()],
-        observer: &mut Silent,
-        began: Instant::now(),
+        monitor: &mut monitor,
         past: Past::default(),
     }
     .train(&mut point)
@@ -151,7 +151,7 @@ fn networks_are_trained_with_their_own_residual_and_checked_with_the_equation() 
     for (kind, name, tolerance) in [(KINDS[0], "network", 0.02), (KINDS[1], "dictionary", 1e-5)] {
         problem.operator.kind = kind;
         let outcome = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap();
-        assert_eq!(outcome.operator.expect("a local operator").kind, name);
+        assert_eq!(outcome.operator.expect("a local operator").kind.name(), name);
         let distance = outcome.states[0].relative_l2_vs_classical.unwrap();
         assert!((distance - 1.0).abs() < tolerance, "{name}: {distance}");
     }

@@ -11,11 +11,11 @@ use bilo::problem::{
 use bilo::reference::ReferenceSolver;
 use bilo::sites::Sites;
 use bilo::uncertainty::NoiseSource;
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+    run(problem, &Job { seed, threads: None, method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent)
         .expect("it runs")
 }
 
@@ -114,7 +114,7 @@ fn curvatures_are_the_fisher_information() {
 fn a_probability_is_the_share_of_ones() {
     let data = table(&[1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], None);
     let outcome = adjoint(&level("u", Likelihood::Bernoulli, DataSpec::table(data)), 0);
-    let found = &outcome.unknowns[0];
+    let found = &outcome.unknowns.numbers[0];
     assert!((found.estimate - 0.25).abs() < 1e-6, "{}", found.estimate);
     let sd = (0.25_f64 * 0.75 / 8.0).sqrt();
     assert!((found.sd.unwrap() / sd - 1.0).abs() < 1e-5, "{:?}, expected {sd}", found.sd);
@@ -128,7 +128,8 @@ fn a_probability_is_the_share_of_ones() {
 fn robust_likelihoods_bear_an_outlier() {
     let values = [0.28, 0.32, 0.25, 0.35, 0.3, 0.31, 0.29, 0.3, 9.0];
     let estimate = |likelihood| {
-        adjoint(&level("u", likelihood, DataSpec::table(table(&values, None))), 0).unknowns[0].estimate
+        adjoint(&level("u", likelihood, DataSpec::table(table(&values, None))), 0).unknowns.numbers[0]
+            .estimate
     };
     assert!((estimate(Likelihood::Gaussian) - values.iter().sum::<f64>() / 9.0).abs() < 1e-6);
     // Huber's estimate solves Σ psi = 0: the eight are inside, the outlier pulls with the threshold.
@@ -143,7 +144,11 @@ fn a_custom_loss_is_minimised() {
     let quartic = Likelihood::custom("(value - data)^4").unwrap();
     let outcome = adjoint(&level("u", quartic, DataSpec::table(table(&[0.0, 3.0, 0.0], None))), 0);
     let root = 3.0 / (1.0 + 2.0_f64.cbrt());
-    assert!((outcome.unknowns[0].estimate - root).abs() < 1e-5, "{}", outcome.unknowns[0].estimate);
+    assert!(
+        (outcome.unknowns.numbers[0].estimate - root).abs() < 1e-5,
+        "{}",
+        outcome.unknowns.numbers[0].estimate
+    );
 }
 
 /// Constant intensity on [0, 2] with M snapshots: the maximum is N/(2 M), with the standard deviation of a
@@ -159,7 +164,7 @@ fn a_constant_intensity_is_the_number_of_particles() {
     // 50 snapshots of 2*30 particles: 3000, with a standard deviation of 55.
     assert!((count - 3000.0).abs() < 4.0 * 55.0, "{count}");
     let outcome = adjoint(&problem, 3);
-    let found = &outcome.unknowns[0];
+    let found = &outcome.unknowns.numbers[0];
     assert!((found.estimate - count / 1e4).abs() < 1e-7, "{}, expected {}", found.estimate, count / 1e4);
     assert!((found.sd.unwrap() / (count.sqrt() / 1e4) - 1.0).abs() < 1e-5, "{:?}", found.sd);
 }

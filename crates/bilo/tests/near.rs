@@ -1,7 +1,7 @@
 //! The local operator beside the guess, held against the classical solution.
 
-use bilo::audit::near::Near;
 use bilo::observer::Silent;
+use bilo::outcome::Near;
 use bilo::outcome::Outcome;
 use bilo::problem::{Overrides, Problem};
 use bilo::{Job, run};

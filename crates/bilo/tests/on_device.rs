@@ -2,6 +2,7 @@
 
 use bilo::checkpoint::Checkpoint;
 use bilo::level::{Fit, Joint, Lower, Upper};
+use bilo::monitor::{Interrupt, Monitor};
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
@@ -15,7 +16,6 @@ use bilo_jet::{
 };
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
-use std::time::Instant;
 
 /// The CPU, taking steps by itself; from some step on its losses may be no numbers.
 struct Alone {
@@ -235,6 +235,9 @@ fn train_by(
     let fit = fit.with_start(&problem, &mut operator, device, vec![(0, data)]).expect("a valid problem");
     let mut point = OperatorState::new(operator.initial_weights(1), vec![problem.unknowns[0].guess]);
     let loss_names = [&losses.names()[..], fit.names()].concat();
+    let mut monitor =
+        Monitor::new(&problem, &Interrupt::default(), from.map_or(0.0, |from| from.seconds), &mut notes);
+    monitor.name_losses(loss_names);
     let mut trainer = Trainer {
         device,
         problem: &problem,
@@ -242,10 +245,7 @@ fn train_by(
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &[problem.training.theta_rate],
-        loss_names: &loss_names,
-        unknown_names: &["D".to_owned()],
-        observer: &mut notes,
-        began: Instant::now(),
+        monitor: &mut monitor,
         past: Past { from, ..Past::default() },
     };
     let pretrained = match from {
@@ -327,7 +327,7 @@ fn a_wish_to_stop_ends_the_stretch() {
 fn a_divergence_keeps_the_last_good_point() {
     let steps = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
     let (point, _, ended) = train(&mut Alone::new(Precision::F32, 150), &steps, None);
-    assert!(matches!(&ended[1].stop, Stop::Diverged { last_good_step: 100, .. }), "{:?}", ended[1].stop);
+    assert_eq!(ended[1].diverged.as_ref().map(|diverged| diverged.last_good_step), Some(100));
     let good = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
     let (exact, ..) = train(&mut Alone::new(Precision::F32, usize::MAX), &good, Some(1));
     assert_eq!(point, exact, "the point after one stretch");

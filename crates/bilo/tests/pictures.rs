@@ -2,14 +2,14 @@
 
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
-use bilo::picture::{Drawing, Line, Whose};
+use bilo::outcome::{Drawing, Line, Whose};
 use bilo::problem::{Overrides, Problem};
 use bilo::{Job, Method, run};
 use std::path::Path;
 
 const DISC: &str = include_str!("data/disc.toml");
 
-fn outcome(text: &str, method: Method) -> Outcome {
+fn outcome(text: &str, method: &'static dyn Method) -> Outcome {
     let problem = Problem::from_toml("disc.toml", text, Path::new("."), &Overrides::default());
     let job = Job { method, ..Job::default() };
     run(&problem.expect("a good problem"), &job, &mut Silent).expect("it runs")
@@ -30,7 +30,7 @@ fn of(drawing: &Drawing, contour: usize, whose: Whose) -> &Line {
 /// Differences of second order are exact for this solution, and so is the search to 1e-7 of the unknowns.
 #[test]
 fn the_classical_solution_is_drawn_with_the_level_at_the_estimate() {
-    let outcome = outcome(DISC, Method::Adjoint);
+    let outcome = outcome(DISC, &bilo::method::Adjoint);
     assert_eq!(outcome.warnings, [""; 0]);
     let [drawing] = &outcome.drawings[..] else { panic!("{:?}", outcome.drawings) };
     assert_eq!((drawing.name.as_str(), &drawing.names), ("front", &["x".to_string(), "y".to_string()]));
@@ -49,7 +49,7 @@ fn the_classical_solution_is_drawn_with_the_level_at_the_estimate() {
     let (first, second) = ("front <&>", "u = 1.25");
     assert_eq!(kinds, [(0, first, Whose::Data), (0, first, Whose::Classical), (1, second, Whose::Classical)]);
     let front = of(drawing, 0, Whose::Classical);
-    assert_eq!(front.level, outcome.unknowns[1].estimate);
+    assert_eq!(front.level, outcome.unknowns.numbers[1].estimate);
     // On the circle of radius 0.7 around the origin u is c.
     assert!((front.level - 1.49).abs() < 1e-6, "{}", front.level);
     let error = largest_error(&front.axes, &front.values, |x, y| x * x + y * y + 1.0);
@@ -60,7 +60,7 @@ fn the_classical_solution_is_drawn_with_the_level_at_the_estimate() {
 /// Data at two times: those at the time of the picture, on their own grid. Without noise they are the solver's.
 #[test]
 fn data_are_drawn_on_their_own_grid() {
-    let outcome = outcome(DISC, Method::Adjoint);
+    let outcome = outcome(DISC, &bilo::method::Adjoint);
     let data = of(&outcome.drawings[0], 0, Whose::Data);
     assert_eq!((data.axes[0].len(), data.axes[1].len(), data.level), (31, 46, 0.5));
     let sigmoid = |x: f64, y: f64| 1.0 / (1.0 + (-40.0 * (1.49 - (x * x + y * y + 1.0))).exp());
@@ -73,7 +73,7 @@ fn data_are_drawn_on_their_own_grid() {
 fn the_network_is_drawn_beside_the_classical_solution() {
     let text = DISC.replace("at = { t = 0.5 }\n", "").replace("\"u_x\"", "\"u\"");
     let text = text + "\n[operator]\nkind = \"network\"\n";
-    let outcome = outcome(&text, Method::Bilo);
+    let outcome = outcome(&text, &bilo::method::Bilo);
     let drawing = &outcome.drawings[0];
     assert_eq!(drawing.at, [("t".to_string(), 1.0)], "the end, if nothing else is said");
     let whose: Vec<Whose> = drawing.lines.iter().map(|line| line.whose).collect();
@@ -97,7 +97,7 @@ fn the_network_is_drawn_beside_the_classical_solution() {
 fn time_may_be_an_axis() {
     let axes = "axes = [\"t\", \"x\"]\nat = { y = 1.0 }";
     let text = DISC.replace("at = { t = 0.5 }\nbackground", &format!("{axes}\nbackground"));
-    let outcome = outcome(&text.replace(", data = \"inside\"", ""), Method::Adjoint);
+    let outcome = outcome(&text.replace(", data = \"inside\"", ""), &bilo::method::Adjoint);
     let drawing = &outcome.drawings[0];
     assert_eq!(drawing.names, ["t".to_string(), "x".to_string()]);
     assert!(!drawing.to_scale);
@@ -116,7 +116,7 @@ fn data_without_a_grid_are_left_out_with_a_warning() {
         ("{ grid = { x = 31 }, at = { y = 0.0, t = 0.5 } }", "they are on a line"),
     ];
     for (points, why) in cases {
-        let outcome = outcome(&DISC.replace(grid, points), Method::Adjoint);
+        let outcome = outcome(&DISC.replace(grid, points), &bilo::method::Adjoint);
         let expected = format!("picture `front`: no contour of the data of `front <&>`: {why}");
         assert!(outcome.warnings.contains(&expected), "{:?}", outcome.warnings);
         assert_eq!(outcome.drawings[0].lines.len(), 2);

@@ -422,7 +422,8 @@ fn space_is_every_coordinate_but_time() {
 #[test]
 fn colour_is_only_there_when_asked_for() {
     let error = read_error(&FRONT.replace("guess = 1.0", "gues = 1.0"));
-    let bilo::diagnostic::Error::Input(diagnostic) = error else { panic!("{error}") };
+    assert_eq!(error.kind(), bilo::diagnostic::ErrorKind::Input);
+    let diagnostic = error.diagnostic();
     assert!(!diagnostic.render(false).contains('\u{1b}'));
     assert!(diagnostic.render(true).contains('\u{1b}'));
 }

@@ -5,7 +5,7 @@ use bilo::data::observed_tables;
 use bilo::observer::{Control, Event, Observer, Phase, Silent};
 use bilo::outcome::Outcome;
 use bilo::problem::{Overrides, Problem};
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 const NETWORK: &str = "operator.kind=network";
@@ -18,7 +18,7 @@ fn read(text: &str, set: &[&str]) -> Problem {
 
 fn outcome(problem: &Problem, kind: &str) -> Outcome {
     let outcome = run(problem, &Job::default(), &mut Silent).expect("it runs");
-    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind, kind);
+    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind.name(), kind);
     outcome
 }
 
@@ -27,11 +27,11 @@ fn assert_both(text: &str) {
     assert_within(&outcome(&read(text, &[NETWORK]), "network"), 1e-2, 5e-3);
     let by_default = outcome(&read(text, &[]), "dictionary");
     assert_within(&by_default, 1e-4, 1e-4);
-    assert!(by_default.train_steps <= 10, "{} iterations", by_default.train_steps);
+    assert!(by_default.steps.train <= 10, "{} iterations", by_default.steps.train);
 }
 
 fn assert_within(outcome: &Outcome, tolerance: f64, state_tolerance: f64) {
-    for unknown in &outcome.unknowns {
+    for unknown in &outcome.unknowns.numbers {
         let error = unknown.relative_error().expect("a truth");
         assert!(error < tolerance, "{}: {} is off by {error:.2e}", unknown.name, unknown.estimate);
     }
@@ -40,7 +40,7 @@ fn assert_within(outcome: &Outcome, tolerance: f64, state_tolerance: f64) {
         assert!(distance < state_tolerance, "{} is off by {distance:.2e}", state.name);
     }
     let guess = &outcome.audit[0];
-    assert!(guess.at == "guess" && guess.cosine > 0.99, "{guess:?}");
+    assert!(guess.at.name() == "guess" && guess.cosine > 0.99, "{guess:?}");
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }
 
@@ -76,9 +76,9 @@ fn functions_by_default_are_those_of_the_classical_search() {
     ] {
         let problem = read(text, &[]);
         let ours = outcome(&problem, "dictionary");
-        let adjoint = Job { method: Method::Adjoint, ..Job::default() };
+        let adjoint = Job { method: &bilo::method::Adjoint, ..Job::default() };
         let classical = run(&problem, &adjoint, &mut Silent).expect("it runs");
-        let error = |outcome: &Outcome| outcome.functions[0].relative_l2_error.expect("a truth");
+        let error = |outcome: &Outcome| outcome.unknowns.functions[0].relative_l2_error.expect("a truth");
         let (ours, classical) = (error(&ours), error(&classical));
         assert!((least..1.05).contains(&(ours / classical)), "{}: {ours} {classical}", problem.name);
     }
@@ -90,7 +90,7 @@ fn functions_by_default_are_those_of_the_classical_search() {
 fn point_process_position() {
     let found =
         outcome(&read(include_str!("../../../problems/point-process-position.toml"), &[]), "dictionary");
-    for unknown in &found.unknowns {
+    for unknown in &found.unknowns.numbers {
         let (optimal, sd) = (unknown.data_optimal.expect("converged"), unknown.sd.expect("an error bar"));
         let distance = (unknown.estimate - optimal).abs() / sd;
         assert!(distance < 0.02, "{}: {distance} sd", unknown.name);
@@ -106,7 +106,7 @@ fn burgers_initial_with_a_moving_shock() {
     let set = [NETWORK, "train.pretrain-steps=500", "train.train-steps=2000"];
     let problem = read(include_str!("../../../problems/burgers-initial-2.toml"), &set);
     let outcome = outcome(&problem, "network");
-    let f = &outcome.functions[0];
+    let f = &outcome.unknowns.functions[0];
     let (error, of_guess) = (f.relative_l2_error.unwrap(), f.relative_l2_error_of_guess.unwrap());
     assert!(error < of_guess / 3.0, "f is off by {error:.2e}, the guess by {of_guess:.2e}");
     let data = &observed_tables(&problem, 0).unwrap()[0].values;
@@ -151,7 +151,7 @@ fn assert_toy(text: &str) {
         "{:?}",
         &distance.by_iteration[120..]
     );
-    assert_eq!(outcome.pretrain_steps, 1000);
+    assert_eq!(outcome.steps.pretrain, 1000);
     assert_within(&outcome, 5e-3, 2e-2);
 }
 
@@ -161,8 +161,8 @@ fn assert_toy_by_default(text: &str) {
     let problem = read(text, &[]);
     let mut distance = Distance { truth: vec![0.0, 1.0], by_iteration: vec![] };
     let outcome = run(&problem, &Job::default(), &mut distance).expect("it runs");
-    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind, "dictionary");
-    assert!(outcome.train_steps <= 8, "{} iterations", outcome.train_steps);
+    assert_eq!(outcome.operator.as_ref().expect("a local operator").kind.name(), "dictionary");
+    assert!(outcome.steps.train <= 8, "{} iterations", outcome.steps.train);
     assert!(distance.by_iteration.iter().any(|&error| error < 1e-2), "{:?}", distance.by_iteration);
     assert_within(&outcome, 1e-9, 1e-9);
 }

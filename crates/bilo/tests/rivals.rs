@@ -2,6 +2,7 @@
 
 use bilo::data::observed_tables;
 use bilo::level::{Fit, Joint};
+use bilo::monitor::{Interrupt, Monitor};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
@@ -11,7 +12,6 @@ use bilo::train::{Losses, Past, Trainer};
 use bilo::{Job, Method, run};
 use bilo_jet::{Device, Moves, Precision, cpu};
 use std::path::Path;
-use std::time::Instant;
 
 const SCALAR: &str = include_str!("../../../problems/poisson-scalar.toml");
 const FUNCTION: &str = include_str!("../../../problems/poisson-variable.toml");
@@ -24,7 +24,7 @@ fn problem(text: &str, set: &[&str]) -> Problem {
         .expect("a valid problem")
 }
 
-fn solve(text: &str, method: Method, set: &[&str], threads: usize) -> Outcome {
+fn solve(text: &str, method: &'static dyn Method, set: &[&str], threads: usize) -> Outcome {
     let job = Job { method, threads: Some(threads), ..Job::default() };
     run(&problem(text, set), &job, &mut Silent).expect("it runs")
 }
@@ -80,9 +80,9 @@ fn the_one_loss_has_the_right_slopes_by_everything() {
 /// of training. It has no local operator, so there is nothing to audit; the classical solution is held against it.
 #[test]
 fn a_physics_informed_network_finds_a_scalar() {
-    let found = solve(SCALAR, Method::Pinn, &["train.data-weight=100"], 1);
+    let found = solve(SCALAR, &bilo::method::Pinn, &["train.data-weight=100"], 1);
     assert_eq!(found.method, "pinn");
-    let d = &found.unknowns[0];
+    let d = &found.unknowns.numbers[0];
     assert!(d.relative_error().unwrap() < 0.01, "{d:?}");
     assert!(d.sd.is_some() && d.sd_network.is_none() && d.data_optimal.is_some());
     assert!(found.operator.is_none() && found.audit.is_empty());
@@ -95,8 +95,8 @@ fn a_physics_informed_network_finds_a_scalar() {
 #[test]
 fn a_physics_informed_network_finds_a_function() {
     let set = ["train.data-weight=100", "train.train-steps=2000"];
-    let found = solve(FUNCTION, Method::Pinn, &set, 1);
-    let d = &found.functions[0];
+    let found = solve(FUNCTION, &bilo::method::Pinn, &set, 1);
+    let d = &found.unknowns.functions[0];
     assert_eq!(d.gradient, "joint");
     let (error, of_guess) = (d.relative_l2_error.unwrap(), d.relative_l2_error_of_guess.unwrap());
     assert!(error < 0.5 * of_guess, "{error} {of_guess}");
@@ -107,7 +107,8 @@ fn a_physics_informed_network_finds_a_function() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let short = ["train.pretrain-steps=20", "train.train-steps=20"];
-    for method in [Method::Pinn, Method::Bpn] {
+    let methods: [&dyn Method; 2] = [&bilo::method::Pinn, &bilo::method::Bpn];
+    for method in methods {
         let [one, two] = [1, 2].map(|threads| solve(SOFT, method, &short, threads).unknowns);
         assert_eq!(one, two);
     }
@@ -122,6 +123,9 @@ fn the_gradient_through_the_weights_is_that_of_the_problem() {
     let toy = problem(SOFT, &["train.precision=f64", "train.optimiser=lbfgs", "train.pretrain-steps=400"]);
     let (mut device, operator, joint, mut point) = loaded(&toy);
     let losses = Losses::Nested(&joint);
+    let mut silent = Silent;
+    let mut monitor = Monitor::new(&toy, &Interrupt::default(), 0.0, &mut silent);
+    monitor.name_losses(losses.names());
     let mut trainer = Trainer {
         device: device.as_mut(),
         problem: &toy,
@@ -129,10 +133,7 @@ fn the_gradient_through_the_weights_is_that_of_the_problem() {
         fit: &Fit::default(),
         shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(&toy),
-        loss_names: &losses.names(),
-        unknown_names: &toy.unknown_names(),
-        observer: &mut Silent,
-        began: Instant::now(),
+        monitor: &mut monitor,
         past: Past::default(),
     };
     trainer.pretrain(&mut point).expect("nothing to take up");
@@ -149,17 +150,17 @@ fn the_gradient_through_the_weights_is_that_of_the_problem() {
 fn bpn_finds_the_boundary_values() {
     let steps = ["train.train-steps=100", "network.width=16", "network.layers=1", "train.rate=5e-3"];
     for toy in [HARD, SOFT] {
-        let found = solve(toy, Method::Bpn, &steps, 2);
+        let found = solve(toy, &bilo::method::Bpn, &steps, 2);
         let far =
             |unknown: &bilo::outcome::ScalarOutcome| (unknown.estimate - unknown.truth.unwrap()).abs() > 0.01;
-        assert!(!found.unknowns.iter().any(far), "{:?}", found.unknowns);
+        assert!(!found.unknowns.numbers.iter().any(far), "{:?}", found.unknowns.numbers);
         assert_eq!((found.precision.as_str(), found.audit.len()), ("f64", 0));
     }
 }
 
 #[test]
 fn what_solves_for_local_operators_is_refused() {
-    let job = Job { method: Method::Pinn, ..Job::default() };
+    let job = Job { method: &bilo::method::Pinn, ..Job::default() };
     let error =
         run(&problem(SCALAR, &["train.optimiser=lm"]), &job, &mut Silent).expect_err("no local operator");
     assert_eq!(error.headline(), "`lm` solves for local operators; the networks of pinn are trained");
@@ -179,14 +180,16 @@ const LESSONS: [&str; 7] = [
 /// What is learned to a per cent gives the unknown to about as much: u is proportional to 1/D.
 #[test]
 fn neural_operators_find_a_scalar() {
-    for (method, numbers) in [(Method::DeepOnet, 2 * (2 * 24 + 24 * 24 + 24)), (Method::Fno, 0)] {
+    let methods: [(&dyn Method, usize); 2] =
+        [(&bilo::method::DeepOnet, 2 * (2 * 24 + 24 * 24 + 24)), (&bilo::method::Fno, 0)];
+    for (method, numbers) in methods {
         let found = solve(SCALAR, method, &LESSONS, 2);
         let learned = found.learned.as_ref().expect("it learned");
-        assert_eq!((learned.examples, found.train_steps), (41, 600));
+        assert_eq!((learned.examples, found.steps.train), (41, 600));
         assert!(numbers == 0 || learned.numbers == numbers);
         let held_back = learned.validation_error.expect("some were held back");
         assert!(held_back < 0.02, "{method:?}: {held_back}");
-        let d = &found.unknowns[0];
+        let d = &found.unknowns.numbers[0];
         assert!(d.relative_error().unwrap() < 0.03, "{method:?}: {d:?}");
         assert!(d.sd.is_some() && d.data_optimal.is_some() && found.audit.is_empty());
         assert!(found.states[0].relative_l2_vs_classical.unwrap() < 0.03);
@@ -205,22 +208,22 @@ fn unphysical_estimates_are_told_of() {
         "unknown.D.guess=-5",
         "train.train-steps=1",
     ];
-    let found = solve(front, Method::DeepOnet, &set, 1);
-    assert!(found.classical_failure.is_some() && found.unknowns[0].sd.is_none());
+    let found = solve(front, &bilo::method::DeepOnet, &set, 1);
+    assert!(found.classical_failure.is_some() && found.unknowns.numbers[0].sd.is_none());
     let fields = &found.fields;
     assert_eq!((fields.axes.len(), fields.arrays.len(), &fields.arrays[0].name[..]), (2, 1, "u_network"));
 }
 
 #[test]
 fn what_neural_operators_cannot_learn_is_said() {
-    let refused = |text: &str, method: Method, set: &[&str]| {
+    let refused = |text: &str, method: &'static dyn Method, set: &[&str]| {
         let job = Job { method, ..Job::default() };
         run(&problem(text, set), &job, &mut Silent).expect_err("no examples").headline()
     };
     let none = "`deeponet` learns from examples, and the problem has none";
-    assert_eq!(refused(SCALAR, Method::DeepOnet, &[]), none);
+    assert_eq!(refused(SCALAR, &bilo::method::DeepOnet, &[]), none);
     let modes = [&LESSONS[..], &["fno.modes=64"]].concat();
-    assert_eq!(refused(SCALAR, Method::Fno, &modes), "33 nodes along x do not carry 64 modes");
+    assert_eq!(refused(SCALAR, &bilo::method::Fno, &modes), "33 nodes along x do not carry 64 modes");
     let grid = ["examples.grid={ x = 51 }", "examples.count=10"];
-    assert_eq!(refused(FUNCTION, Method::Fno, &grid), "an FNO needs `D` on the grid of the examples");
+    assert_eq!(refused(FUNCTION, &bilo::method::Fno, &grid), "an FNO needs `D` on the grid of the examples");
 }

@@ -8,7 +8,7 @@ use bilo::outcome::Outcome;
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::reference::ReferenceSolver;
 use bilo::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
-use bilo::{Job, Method, run};
+use bilo::{Job, run};
 use std::path::Path;
 
 fn fisher(noise: f64) -> Problem {
@@ -23,7 +23,7 @@ fn fisher(noise: f64) -> Problem {
 }
 
 fn adjoint(problem: &Problem, seed: u64) -> Outcome {
-    run(problem, &Job { seed, threads: None, method: Method::Adjoint, ..Job::default() }, &mut Silent)
+    run(problem, &Job { seed, threads: None, method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent)
         .expect("it runs")
 }
 
@@ -65,10 +65,11 @@ fn repeated_estimates_scatter_as_the_error_bars_say() {
     let problem = fisher(0.01);
     let outcomes: Vec<Outcome> = (0..draws).map(|seed| adjoint(&problem, seed)).collect();
     for unknown in 0..2 {
-        let estimates = || outcomes.iter().map(|outcome| outcome.unknowns[unknown].estimate);
+        let estimates = || outcomes.iter().map(|outcome| outcome.unknowns.numbers[unknown].estimate);
         let mean = estimates().sum::<f64>() / draws as f64;
         let spread = (estimates().map(|e| (e - mean).powi(2)).sum::<f64>() / (draws - 1) as f64).sqrt();
-        let stated = outcomes.iter().map(|outcome| outcome.unknowns[unknown].sd.unwrap()).sum::<f64>();
+        let stated =
+            outcomes.iter().map(|outcome| outcome.unknowns.numbers[unknown].sd.unwrap()).sum::<f64>();
         let stated = stated / draws as f64;
         assert!((spread / stated - 1.0).abs() < 0.3, "spread {spread:.3e}, error bars {stated:.3e}");
         assert!((mean - 2.0).abs() < 3.0 * stated / (draws as f64).sqrt(), "mean {mean}, sd {stated:.3e}");
@@ -85,7 +86,7 @@ fn without_a_stated_noise_the_residuals_tell_it() {
     assert_eq!(silent.noise[0].source, NoiseSource::Residuals);
     let found = silent.noise[0].sd.expect("from the residuals");
     assert!((found / 0.01 - 1.0).abs() < 0.05, "{found}");
-    for (with, without) in stated.unknowns.iter().zip(&silent.unknowns) {
+    for (with, without) in stated.unknowns.numbers.iter().zip(&silent.unknowns.numbers) {
         assert_eq!(with.estimate, without.estimate);
         let ratio = without.sd.unwrap() / with.sd.unwrap();
         assert!((ratio * 0.01 / found - 1.0).abs() < 1e-9, "{ratio}");
@@ -122,13 +123,13 @@ fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
         let slopes = [1.0_f64, 1.0, 2.0];
         let total: f64 = (0..3).map(|i| w[i] * slopes[i].powi(2)).sum();
         let square: f64 = (0..3).map(|i| (w[i] * slopes[i] * sigma[i]).powi(2)).sum();
-        let sd = outcome.unknowns[0].sd.unwrap();
+        let sd = outcome.unknowns.numbers[0].sd.unwrap();
         assert!((sd * total / square.sqrt() - 1.0).abs() < 1e-9, "weight {weight}: sd {sd}");
         assert_eq!(outcome.noise[1].source, NoiseSource::Sigma);
     }
     // One unknown, three values: each residual square counts 3/2.
     let outcome = adjoint(&level(None, 1.0), 0);
-    let residual = 2.0 * outcome.unknowns[0].estimate - 3.0;
+    let residual = 2.0 * outcome.unknowns.numbers[0].estimate - 3.0;
     let sd = outcome.noise[1].sd;
     let sd = sd.expect("from the residuals");
     assert!((sd - (1.5_f64).sqrt() * residual.abs()).abs() < 1e-9, "{sd}");
@@ -150,7 +151,7 @@ fn unknowns_that_cannot_be_told_apart_are_named() {
     let warning = outcome.warnings.first().expect("a warning");
     assert!(warning.contains("+0.71 a -0.71 b") || warning.contains("-0.71 a +0.71 b"), "{warning}");
     assert!(outcome.singular_values[1] < 1e-8 * outcome.singular_values[0], "{:?}", outcome.singular_values);
-    let product = outcome.unknowns[0].estimate * outcome.unknowns[1].estimate;
+    let product = outcome.unknowns.numbers[0].estimate * outcome.unknowns.numbers[1].estimate;
     assert!((product - 3.0).abs() < 0.2, "{product}");
 }
 
@@ -169,8 +170,8 @@ fn an_unknown_that_the_data_do_not_see_leaves_the_others_their_error_bars() {
         PointsSpec::grid([("t", 11)]),
     );
     let (alone, both) = (adjoint(&alone.build().unwrap(), 0), adjoint(&follower.build().unwrap(), 0));
-    let [k, m] = &both.unknowns[..] else { panic!("two unknowns") };
-    assert!((k.sd.unwrap() / alone.unknowns[0].sd.unwrap() - 1.0).abs() < 1e-6, "{k:?} {alone:?}");
+    let [k, m] = &both.unknowns.numbers[..] else { panic!("two unknowns.numbers") };
+    assert!((k.sd.unwrap() / alone.unknowns.numbers[0].sd.unwrap() - 1.0).abs() < 1e-6, "{k:?} {alone:?}");
     assert_eq!((m.estimate, m.sd), (1.0, Some(f64::INFINITY)));
     assert_eq!(both.singular_values[1], 0.0);
     assert_eq!(both.warnings, ["the data hardly see the combination +1.00 m of relative changes"]);

@@ -1,59 +1,32 @@
 //! The local operator beside the guess: it was made there, and only its derivatives say what it is elsewhere.
 
-use crate::assess::Inspector;
+use super::{Inspector, OperatorAt};
+use crate::outcome::{Near, NearState};
 use crate::verify::{classical_fields, relative_l2, verify};
-use bilo_jet::Device;
 use bilo_operator::operator::LocalOperator;
-use bilo_operator::state::OperatorState;
-use bilo_problem::diagnostic::Result;
+use bilo_problem::diagnostic::{Error, Result};
 use bilo_problem::fields::{Field, Fields};
 use bilo_problem::theta::Theta;
 use bilo_problem::{GradientMode, Neighbour};
-
-/// What the operator of the guess is where unknowns have other values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Near {
-    /// These values, in words.
-    pub at: String,
-    /// Each state that the reference solver solves for.
-    pub states: Vec<NearState>,
-}
-
-/// A state by the operator of the guess.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NearState {
-    /// Its name.
-    pub name: String,
-    /// Relative L2 distance of the operator from the classical solution there.
-    pub relative_l2_vs_classical: f64,
-    /// That of the classical solution at the guess: what is left if nothing moves.
-    pub relative_l2_of_guess: f64,
-}
 
 /// What was found beside the guess, or why nothing was.
 pub type Found = std::result::Result<(Near, Vec<Field>), String>;
 
 impl Inspector<'_> {
     /// Holds an operator, made at the guess, against the classical solution wherever the problem asks for it.
-    pub fn near(
-        &self,
-        point: &OperatorState,
-        seed: u64,
-        operator: &mut LocalOperator,
-        device: &mut dyn Device,
-    ) -> Result<Vec<Found>> {
+    pub fn near(&self, at: &mut OperatorAt<'_>, seed: u64) -> Result<Vec<Found>> {
         let problem = self.data.problem();
         if problem.neighbours.is_empty() {
             return Ok(vec![]);
         }
         let at_guess = match self.evaluate(&Theta::guess(problem)?) {
             Ok(evaluation) => classical_fields(problem, &evaluation.solution)?,
-            Err(reason) => return Ok(vec![Err(no_solution("the guess", &reason))]),
+            Err(error) => return Ok(vec![Err(no_solution("the guess", &error))]),
         };
         let neighbours = problem.neighbours.iter().enumerate();
         neighbours
             .map(|(n, neighbour)| {
-                let found = self.beside(neighbour, &at_guess, point, seed, operator, device)?;
+                let found = self.beside(neighbour, &at_guess, at, seed)?;
                 Ok(found.map(|(near, fields)| (near, numbered(fields, n + 1))))
             })
             .collect()
@@ -63,17 +36,15 @@ impl Inspector<'_> {
         &self,
         neighbour: &Neighbour,
         at_guess: &Fields,
-        point: &OperatorState,
+        at: &mut OperatorAt<'_>,
         seed: u64,
-        operator: &mut LocalOperator,
-        device: &mut dyn Device,
     ) -> Result<Found> {
         let problem = self.data.problem();
         let moved = neighbour.of(problem)?;
         let mut fed;
         let operator =
             match neighbour.functions.is_empty() || problem.training.gradient == GradientMode::Exact {
-                true => operator,
+                true => &mut *at.operator,
                 // The same networks, fed with another function.
                 false => {
                     fed = LocalOperator::new(&moved, seed)?;
@@ -82,12 +53,12 @@ impl Inspector<'_> {
             };
         let mut eta = moved.eta_of_guess();
         eta.extend(operator.functions.coefficients_of_guesses(&moved)?);
-        let there = point.moved_to(eta);
+        let there = at.state.moved_to(eta);
         let evaluation = match self.evaluate(&Theta::guess(&moved)?) {
             Ok(evaluation) => evaluation,
-            Err(reason) => return Ok(Err(no_solution(&neighbour.at, &reason))),
+            Err(error) => return Ok(Err(no_solution(&neighbour.at, &error))),
         };
-        let verdict = verify(problem, operator, device, &there, Ok(&evaluation.solution))?;
+        let verdict = verify(problem, operator, at.device, &there, Ok(&evaluation.solution))?;
         let states = verdict.states.iter().filter_map(|state| {
             let name = format!("{}_classical", state.name);
             let of = |fields: &'_ Fields| {
@@ -104,8 +75,8 @@ impl Inspector<'_> {
     }
 }
 
-fn no_solution(at: &str, reason: &str) -> String {
-    format!("no solution to hold the operator against at {at}: {reason}")
+fn no_solution(at: &str, error: &Error) -> String {
+    format!("no solution to hold the operator against at {at}: {}", error.headline())
 }
 
 /// The solutions among fields, named after the number of the neighbour.

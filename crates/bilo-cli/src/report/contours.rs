@@ -2,15 +2,14 @@
 
 use crate::failure::Failure;
 use crate::folder::{HISTORY, OUTCOME, PROBLEM};
-use crate::rerun;
+use crate::record::RunRecord;
 use crate::statement::Statement;
-use bilo::outcome::{Field, Fields};
+use bilo::outcome::{Field, Fields, Outcome, ScalarOutcome};
 use bilo::problem::Overrides;
 use bilo_report::files::{DATA_LOSS, LOSSES};
 use bilo_report::history::History;
 use bilo_report::npz;
 use bilo_report::picture::landscape::{Landscape, around};
-use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ pub(super) fn solve(folder: &Path) -> Result<(), Failure> {
             format!("there is no plane to draw contours in: `{}` has not two scalar unknowns", problem.name);
         return Err(Failure::new(message).help("leave out --contours"));
     };
-    let seed = rerun::job_of(&statement.text).map_or(0, |(seed, _)| seed);
+    let seed = RunRecord::read(folder).map_or(0, |record| record.seed());
     let axes = Landscape::axes(ends(folder, [&first.name, &second.name])?);
     let values = bilo::loss_map(&problem, seed, [&axes[0], &axes[1]])?;
     let names = [&first.name, &second.name].into_iter().cloned();
@@ -39,12 +38,15 @@ fn ends(folder: &Path, names: [&str; 2]) -> Result<[(f64, f64); 2], Failure> {
         let file = folder.join(name);
         fs::read_to_string(&file).map_err(Failure::file("read", &file))
     };
-    let outcome: Value = serde_json::from_str(&read(OUTCOME)?).unwrap_or_default();
-    let of = |key: &str| -> Option<[f64; 2]> {
-        let value = |name: &str| outcome["unknowns"][name][key].as_f64();
-        Some([value(names[0])?, value(names[1])?])
+    let outcome = Outcome::from_json(&read(OUTCOME)?).unwrap_or_default();
+    let of = |value: fn(&ScalarOutcome) -> Option<f64>| -> Option<[f64; 2]> {
+        let numbers = &outcome.unknowns.numbers;
+        let of = |name: &str| numbers.iter().find(|number| number.name == name).and_then(value);
+        Some([of(names[0])?, of(names[1])?])
     };
     let mut points = History::parse(&read(HISTORY)?, usize::MAX).way(names);
-    points.extend(["guess", "estimate", "truth"].into_iter().filter_map(of));
+    points.extend(of(|number| Some(number.guess)));
+    points.extend(of(|number| Some(number.estimate)));
+    points.extend(of(|number| number.truth));
     Ok(around(points.iter()))
 }

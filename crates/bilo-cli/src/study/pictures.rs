@@ -5,11 +5,11 @@ use super::plan::{Case, Plan, short};
 use super::summary::{Ended, Summary};
 use crate::failure::Failure;
 use crate::folder::HISTORY;
+use bilo::outcome::Outcome;
 use bilo_report::history::History;
 use bilo_report::picture::bars::{self, Bar, Chart};
 use bilo_report::picture::landscape::Landscape;
 use bilo_report::picture::paths::{self, Plane};
-use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -100,7 +100,7 @@ pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<O
         };
         let history = fs::read_to_string(file).map(|text| History::parse(&text, MOST_POINTS));
         plane.ways[series] = history.map_or(vec![], |history| history.way([&names[0], &names[1]]));
-        plane.goal = plane.goal.or_else(|| goal(ended.first()?.as_ref().ok()?, &names));
+        plane.goal = plane.goal.or_else(|| goal(ended.first()?.as_ref().ok()?));
     }
     if plan.contours {
         let ends = paths::ends(&planes);
@@ -113,16 +113,15 @@ pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<O
 }
 
 /// The names of the unknowns, if they are two scalars.
-fn two_scalars(outcome: &Value) -> Option<[String; 2]> {
-    let unknowns = outcome["unknowns"].as_object()?;
-    let scalars = unknowns.values().all(|unknown| unknown["kind"] == "scalar");
-    let names: Vec<String> = unknowns.keys().cloned().collect();
-    names.try_into().ok().filter(|_| scalars)
+fn two_scalars(outcome: &Outcome) -> Option<[String; 2]> {
+    let names: Vec<String> = outcome.unknowns.numbers.iter().map(|number| number.name.clone()).collect();
+    names.try_into().ok().filter(|_| outcome.unknowns.functions.is_empty())
 }
 
-fn goal(outcome: &Value, names: &[String; 2]) -> Option<[f64; 2]> {
-    let truth = |name: &String| outcome["unknowns"][name]["truth"].as_f64();
-    Some([truth(&names[0])?, truth(&names[1])?])
+/// The truth, if it is known of both.
+fn goal(outcome: &Outcome) -> Option<[f64; 2]> {
+    let [first, second] = &outcome.unknowns.numbers[..] else { return None };
+    Some([first.truth?, second.truth?])
 }
 
 /// The data loss around the ways.

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::statement::Statement;
-use bilo::Method;
 use bilo::diagnostic::{Diagnostic, Origin, Source};
 use bilo::problem::Overrides;
+use bilo::{Job, METHODS, Method, method};
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 /// A problem, a method and settings.
 pub(crate) struct Case {
     pub(crate) statement: Arc<Statement>,
-    pub(crate) method: Method,
+    pub(crate) method: &'static dyn Method,
     pub(crate) overrides: Overrides,
     /// What tells it from others: key and value as text, in the order of the file.
     pub(crate) varied: Vec<(String, String)>,
@@ -36,7 +36,7 @@ pub(crate) struct Case {
 
 /// A method with settings of its own.
 struct Way {
-    method: Method,
+    method: &'static dyn Method,
     /// What it is called in the table.
     label: String,
     fixed: Vec<String>,
@@ -195,7 +195,7 @@ impl Reader {
 
     /// Methods by name, or as tables with settings of their own.
     fn ways(&self) -> Result<Vec<Way>, Failure> {
-        let Some(item) = self.get("method") else { return Ok(vec![Way::plain(Method::Bilo)]) };
+        let Some(item) = self.get("method") else { return Ok(vec![Way::plain(Job::default().method)]) };
         match item.as_value() {
             Some(Value::Array(list)) if !list.is_empty() => {
                 list.iter().map(|value| self.way(&Item::Value(value.clone()), value.span())).collect()
@@ -207,8 +207,8 @@ impl Reader {
     fn way(&self, item: &Item, span: Option<Range<usize>>) -> Result<Way, Failure> {
         let wrong = |message: &str, help: &str| at(&self.source, span.clone(), message.to_owned(), help);
         let method = |name: &str| {
-            let help = format!("methods are {}", Method::names().join(", "));
-            name.parse::<Method>().map_err(|_| wrong(&format!("there is no method `{name}`"), &help))
+            let help = format!("methods are {}", METHODS.map(|method| method.name()).join(", "));
+            method::named(name).map_err(|_| wrong(&format!("there is no method `{name}`"), &help))
         };
         if let Some(name) = item.as_str() {
             return Ok(Way::plain(method(name)?));
@@ -283,7 +283,7 @@ impl Reader {
 }
 
 impl Way {
-    fn plain(method: Method) -> Way {
+    fn plain(method: &'static dyn Method) -> Way {
         Way { method, label: method.name().to_owned(), fixed: vec![], axes: vec![] }
     }
 }

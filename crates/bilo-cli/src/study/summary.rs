@@ -2,12 +2,13 @@
 
 use super::figures::{figures, in_table, lasts, remark};
 use super::plan::{Plan, short};
+use bilo::outcome::Outcome;
 use bilo_report::number;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// One run: its outcome as written, or why there is none.
-pub(crate) type Ended = Result<Value, String>;
+/// One run: its outcome, or why there is none.
+pub(crate) type Ended = Result<Outcome, String>;
 
 /// The figures of a case.
 struct Row {
@@ -150,7 +151,7 @@ impl Summary {
             cells.push(seed.to_string());
             let found = ended.as_ref().map_or(vec![], figures);
             cells.push(match ended {
-                Ok(outcome) => outcome["stop"].as_str().unwrap_or_default().to_owned(),
+                Ok(outcome) => outcome.stop.name().to_owned(),
                 Err(reason) => format!("failed: {reason}"),
             });
             let cell = |name: &String| {

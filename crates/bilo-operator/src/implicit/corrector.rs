@@ -4,7 +4,9 @@ use super::place::{Factorised, Linear, Place};
 use super::rows::Rows;
 use super::tangent::Change;
 use crate::level::Lower;
+use bilo_fit::monitor::Interrupt;
 use bilo_jet::Device;
+use serde::{Deserialize, Serialize};
 
 /// Converged when a step changes the rows by less than this, relative to the rows at untouched weights.
 const ROUNDING: f64 = 1e-12;
@@ -28,7 +30,7 @@ const SHARP: f64 = 0.75;
 const MOST_DAMPING: f64 = 1e12;
 
 /// What has been computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Steps of the lower level.
     pub lower_steps: usize,
@@ -77,6 +79,7 @@ impl Options {
 
 /// Solves for the weights.
 pub struct Corrector {
+    /// What it took so far.
     pub work: Work,
     rules: Options,
     damping: f64,
@@ -86,6 +89,7 @@ pub struct Corrector {
     solved: bool,
     /// The last factors of a dictionary with their damping.
     kept: Option<(f64, Factorised)>,
+    pub(crate) interrupt: Interrupt,
 }
 
 /// A step of the lower level, for those who watch.
@@ -130,7 +134,8 @@ enum Descended {
 impl Corrector {
     /// `size` is |rows| at untouched weights.
     pub(crate) fn new(rules: Options, size: f64) -> Self {
-        Self { work: Work::default(), rules, damping: rules.damping[0], size, solved: false, kept: None }
+        let (work, damping, interrupt) = (Work::default(), rules.damping[0], Interrupt::default());
+        Self { work, rules, damping, size, solved: false, kept: None, interrupt }
     }
 
     /// Corrects predicted weights, as long as who watches says go on.
@@ -147,6 +152,9 @@ impl Corrector {
         let mut place = Place { lower, device, weights, eta };
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
+            if self.rules.linear && self.interrupt.is_due() {
+                return Corrected::nowhere(place.weights);
+            }
             self.work.jacobians += 1;
             let (rows, linear) = place.linearise(self.rules.linear);
             let Some(factor) = self.factorise(&mut place, &linear) else {
@@ -247,7 +255,7 @@ impl Corrector {
                 return Descended::By(gain);
             }
             let rounding = self.rules.linear && before.sqrt() <= FLOOR * self.size;
-            if rounding {
+            if rounding || self.interrupt.is_due() {
                 return Descended::Stuck((growth == 2.0).then_some(factor));
             }
             self.damping *= growth;

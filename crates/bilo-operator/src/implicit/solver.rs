@@ -8,9 +8,10 @@ use crate::operator::LocalOperator;
 use crate::state::OperatorState;
 use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
+use bilo_fit::monitor::Interrupt;
 use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_jet::Device;
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::{Problem, Unknown};
 
 /// Solves the lower level wherever the search goes.
@@ -61,6 +62,12 @@ impl<'a> LocalSolver<'a> {
         Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules, size), penalties })
     }
 
+    /// Ends a solve with an error when the interrupt is due.
+    pub fn interruptible(mut self, interrupt: &Interrupt) -> Self {
+        self.corrector.interrupt = interrupt.clone();
+        self
+    }
+
     fn problem(&self) -> &'a Problem {
         self.data.problem()
     }
@@ -80,8 +87,10 @@ impl<'a> LocalSolver<'a> {
     ) -> Result<LocalEvaluation> {
         let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch);
         if !corrected.converged {
-            let message = "the lower level does not converge";
-            return Err(Diagnostic::new(message, Default::default()).into());
+            return Err(match self.corrector.interrupt.is_due() {
+                true => Error::interrupted(),
+                false => Error::new(ErrorKind::Solver, "the lower level does not converge"),
+            });
         }
         let point = OperatorState { weights: corrected.weights, eta: eta.to_vec(), slopes: corrected.slopes };
         let sites = self.data.sites(&eta[..self.problem().unknowns.len()])?;
@@ -103,7 +112,7 @@ impl<'a> LocalSolver<'a> {
             loss_terms.size += penalty.weight * term;
         }
         if !loss_terms.loss.is_finite() {
-            return Err(Diagnostic::new("an observed value is not finite", Default::default()).into());
+            return Err(Error::new(ErrorKind::Solver, "an observed value is not finite"));
         }
         let lower_losses = [corrected.loss, corrected.gradient_loss];
         Ok(LocalEvaluation { point, lower_losses, observed, loss_terms })

@@ -20,7 +20,7 @@ const DIFFERENCE: f64 = 1e-5;
 /// An equation that is solved to this part of its right-hand side is solved.
 const SOLVED: f64 = 1e-10;
 
-impl Trainer<'_> {
+impl Trainer<'_, '_> {
     /// dL/dθ by eta and by the weights V of functions; `by_weights` is zero for W.
     pub fn hypergradient(&mut self, joint: &Joint, point: &OperatorState) -> LossSlopes {
         let functions = self.shapes.function_weights();

@@ -5,7 +5,7 @@ use crate::level::When;
 use crate::state::OperatorState;
 use bilo_fit::checkpoint::{Checkpoint, does_not_fit};
 use bilo_fit::convergence::Convergence;
-use bilo_fit::observer::Phase;
+use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_problem::diagnostic::Result;
 
@@ -20,13 +20,6 @@ pub struct Past<'a> {
     pub pretrained: Option<(&'a OperatorState, &'a Ended)>,
 }
 
-impl Past<'_> {
-    /// Seconds that the run took before.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.from.map_or(0.0, |from| from.seconds)
-    }
-}
-
 /// How far a phase is.
 pub(super) struct Course {
     /// The last point whose losses were finite.
@@ -35,7 +28,7 @@ pub(super) struct Course {
     pub(super) ended: Ended,
 }
 
-impl Trainer<'_> {
+impl Trainer<'_, '_> {
     /// A phase at its beginning, or where an earlier run came to in it: then the point and the optimisers are those.
     pub(super) fn course(
         &mut self,
@@ -73,7 +66,7 @@ impl Trainer<'_> {
         phase_seconds: f64,
     ) -> Checkpoint {
         let why = self.past.why.map(str::to_owned);
-        let (step, seconds) = (course.ended.steps, self.seconds());
+        let (step, seconds) = (course.ended.steps, self.monitor.seconds());
         let mut kept = Checkpoint { phase, step, seconds, why, arrays: vec![] };
         put(&mut kept, "", point);
         put(&mut kept, "good.", &course.good);
@@ -107,5 +100,5 @@ pub fn pretrained(from: &Checkpoint, point: &mut OperatorState) -> Result<Ended>
     let &[steps, seconds] = from.get("pretrained")? else { return Err(does_not_fit("pretrained")) };
     let losses = from.get("pretrained.losses")?.to_vec();
     // Training follows only where all of its steps were taken.
-    Ok(Ended { stop: Stop::Steps, steps: steps as usize, losses, seconds })
+    Ok(Ended { stop: Stop::Steps, diverged: None, steps: steps as usize, losses, seconds })
 }

@@ -5,7 +5,7 @@ use super::{Ended, Losses, Optimisers, Trainer};
 use crate::level::When;
 use crate::operator::with_shifts;
 use crate::state::OperatorState;
-use bilo_fit::observer::{Control, Event, Phase};
+use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::{Descent, Seen};
 use bilo_problem::{Levels, ThetaOptimiser, WeightOptimiser};
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Most steps between two looks.
 const STRETCH: usize = 100;
 
-impl Trainer<'_> {
+impl Trainer<'_, '_> {
     /// Whether the device takes the steps of a phase by itself; otherwise it or the settings ask for steps one by one.
     pub(super) fn begun_on_device(
         &mut self,
@@ -74,16 +74,14 @@ impl Trainer<'_> {
         let (start, seconds_before) = (Instant::now(), course.ended.seconds);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let steps = self.steps_of(phase);
-        self.observer.event(&Event::Begin(phase, steps));
+        self.monitor.enter(phase, steps);
         while course.ended.steps < steps && course.ended.stop == Stop::Steps {
             let factors = self.next_stretch(phase, course.ended.steps);
             let seen = self.device.descend(&factors);
             let arrived = self.device.arrived();
-            let keep = self.look(phase, steps, &seen, &mut course);
+            let keep = self.look(phase, &seen, &mut course);
             // After a divergence the point before the stretch stays: the last that is known to be good.
-            if let (Some((weights, unknowns)), false) =
-                (arrived, matches!(course.ended.stop, Stop::Diverged { .. }))
-            {
+            if let (Some((weights, unknowns)), false) = (arrived, course.ended.stop == Stop::Diverged) {
                 let eta = unknowns[..point.eta.len()].to_vec();
                 course.good = std::mem::replace(point, OperatorState::new(weights, eta));
                 if keep || matches!(course.ended.stop, Stop::Interrupted | Stop::TimeLimit) {
@@ -91,7 +89,7 @@ impl Trainer<'_> {
                 }
             }
         }
-        self.observer.event(&Event::End(phase));
+        self.monitor.leave();
         course.ended.seconds = seconds();
         course.ended
     }
@@ -125,16 +123,15 @@ impl Trainer<'_> {
         let fits = optimisers.lower.restore(&lower) && optimisers.upper.restore(&upper);
         assert!(fits, "the device moves what these do");
         let kept = self.checkpoint(phase, point, optimisers, course, seconds);
-        self.observer.event(&Event::Checkpoint(&kept));
+        self.monitor.keep(&kept);
     }
 
     /// Reports the steps of a stretch and notes the first reason to stop; whether a checkpoint was asked for.
-    fn look(&mut self, phase: Phase, steps: usize, seen: &[Seen], course: &mut Course) -> bool {
+    fn look(&mut self, phase: Phase, seen: &[Seen], course: &mut Course) -> bool {
         let Course { settling, ended, .. } = course;
         let before_stretch = ended.steps;
-        let diverged = |reason: String| Stop::Diverged { last_good_step: before_stretch, reason };
         if seen.is_empty() {
-            ended.stop = diverged(self.device.fault().unwrap_or_default());
+            ended.diverge(before_stretch, self.device.fault().unwrap_or_default());
         }
         let mut keep = false;
         for seen in seen {
@@ -142,17 +139,17 @@ impl Trainer<'_> {
             let eta = seen.unknowns[..self.upper_rates.len() - self.shapes.function_weights()].to_vec();
             let before = OperatorState::new(vec![], eta);
             if let Some(reason) = self.trouble(phase, &losses, &before) {
-                ended.stop = diverged(reason);
+                ended.diverge(before_stretch, reason);
                 break;
             }
             ended.steps += 1;
-            let control = self.report(phase, ended.steps, steps, &losses, &before);
-            keep |= control == Control::Keep;
+            let answer = self.report(ended.steps, &losses, &before);
+            keep |= answer.keep;
             ended.losses = losses;
             // The weights of functions are not looked at between stretches, so nobody can tell whether these stand still.
             let reason = match self.shapes.function_weights() {
-                0 => self.reason_to_stop(control, phase, settling, &before, ended),
-                _ => self.asked_to_stop(control),
+                0 => self.reason_to_stop(&answer, phase, settling, &before, ended),
+                _ => answer.stop,
             };
             if let (Stop::Steps, Some(reason)) = (&ended.stop, reason) {
                 ended.stop = reason;
@@ -178,7 +175,7 @@ impl Trainer<'_> {
                 terms.extend(sums);
             }
         }
-        terms.resize(self.loss_names.len(), f64::NAN);
+        terms.resize(self.monitor.loss_names().len(), f64::NAN);
         terms
     }
 }

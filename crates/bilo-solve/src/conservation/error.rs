@@ -103,4 +103,7 @@ pub enum ConservationError {
         /// Where the slope of the integral differs from the speed.
         u: f64,
     },
+    /// Somebody asked to stop, or the time was up.
+    #[error("interrupted")]
+    Interrupted,
 }

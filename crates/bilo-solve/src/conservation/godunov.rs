@@ -8,6 +8,7 @@ use super::flux::{Curve, FluxFormulas};
 use super::formula::{Formula, Place, check_finite};
 use super::law::{ConservationLaw, Ends, Initial, Inputs, Levels, Mesh, Side};
 use super::step::{Ghost, Scheme};
+use crate::interrupt::Interrupt;
 use crate::statement::Axis;
 
 const FEWEST_CELLS: usize = 4;
@@ -35,6 +36,8 @@ pub struct Godunov {
     space: Axis,
     time: Axis,
     parameters: usize,
+    /// What may end a solve before its time.
+    interrupt: Interrupt,
 }
 
 impl Godunov {
@@ -63,7 +66,17 @@ impl Godunov {
         };
         let parameters = parameters.len();
         let periodic = law.ends == Ends::Periodic;
-        Ok(Godunov { flux, periodic, sides, initial, space: law.space, time: law.time, parameters })
+        let (space, time, interrupt) = (law.space, law.time, Interrupt::default());
+        Ok(Godunov { flux, periodic, sides, initial, space, time, parameters, interrupt })
+    }
+
+    /// Ends with an error when the interrupt is due.
+    pub fn interruptible(self, interrupt: Interrupt) -> Godunov {
+        Godunov { interrupt, ..self }
+    }
+
+    fn require_time(&self) -> Result<(), ConservationError> {
+        if self.interrupt.is_due() { Err(ConservationError::Interrupted) } else { Ok(()) }
     }
 
     /// Solves from start to end.
@@ -80,7 +93,7 @@ impl Godunov {
         let mut evolution = Evolution::new(x, self.periodic, steps);
         evolution.push(self.time.lo, &start);
         let mut run = Run { godunov: self, inputs: inputs.clone(), scheme, evolution, intervals };
-        run.march(start);
+        run.march(start)?;
         Ok(run)
     }
 
@@ -195,15 +208,17 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn march(&mut self, mut u: Vec<f64>) {
+    fn march(&mut self, mut u: Vec<f64>) -> Result<(), ConservationError> {
         let mut scratch = Scratch::new();
         for interval in 0..self.intervals {
+            self.godunov.require_time()?;
             for step in self.steps_of(interval) {
                 self.scheme.advance(step, &mut u, &mut scratch);
             }
             let t = along(self.godunov.time, interval + 1, self.intervals);
             self.evolution.push(t, &u);
         }
+        Ok(())
     }
 
     /// What it was solved for.
@@ -225,6 +240,7 @@ impl Run<'_> {
         derivative.push(self.evolution.t[0], &du);
         let mut scratch = [Scratch::new(), Scratch::new()];
         for interval in 0..self.intervals {
+            self.godunov.require_time()?;
             let mut u = self.unknowns_at(interval).to_vec();
             for step in self.steps_of(interval) {
                 self.scheme.tangent(step, &u, &mut du, dp, &mut scratch[0]);
@@ -244,6 +260,7 @@ impl Run<'_> {
         let mut scratch = Scratch::new();
         self.add_load(&mut lambda, load, self.intervals);
         for interval in (0..self.intervals).rev() {
+            self.godunov.require_time()?;
             let trajectory = self.trajectory(interval);
             for (step, u) in self.steps_of(interval).zip(&trajectory).rev() {
                 self.scheme.adjoint(step, u, &mut lambda, &mut by_p, &mut scratch);

@@ -1,98 +1,132 @@
 //! Methods that solve an inverse problem, one file each.
+//!
+//! A [`Method`] gets a run and returns an [`Estimate`]; what that is worth is found out in one place for all of them,
+//! [`bilo_assess::assess()`]. To add one, write a file with a type that implements [`Method`] and put it into [`METHODS`].
 
 mod adjoint;
 mod bilo;
+mod bpn;
 mod learned;
-mod networks;
-mod rivals;
+mod pinn;
 mod trained;
 
-use bilo_assess::outcome::Outcome;
+pub use adjoint::Adjoint;
+pub use bilo::Bilo;
+pub use bpn::Bpn;
+pub use learned::{DeepOnet, Fno};
+pub use pinn::Pinn;
+
+use bilo_assess::outcome::{Outcome, ScalarOutcome, Stop};
+use bilo_assess::{Estimate, RunContext, assess};
 use bilo_fit::checkpoint::Checkpoint;
+use bilo_fit::monitor::{Interrupt, Monitor};
 use bilo_fit::observer::Observer;
 use bilo_operator::hardware::Hardware;
 use bilo_problem::Problem;
-use bilo_problem::diagnostic::Result;
-use std::str::FromStr;
+use bilo_problem::diagnostic::{ErrorKind, Result};
+use bilo_reference::data::interruptible_tables;
+use bilo_reference::solver::ReferenceSolver;
+use std::fmt;
 use std::sync::Arc;
 
-/// A method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// Bilevel local operator learning.
-    #[default]
-    Bilo,
-    /// The minimum of the same data loss under the exact PDE, by the reference solver.
-    Adjoint,
-    /// A physics-informed network: equation and data in one loss.
-    Pinn,
-    /// Bi-level physics-informed network: a network for the state alone, and the gradient through it by an inverse
-    /// Hessian.
-    Bpn,
-    /// A DeepONet that learned examples, and descent through it.
-    DeepOnet,
-    /// The same with a Fourier neural operator.
-    Fno,
-}
-
-impl Method {
-    /// The names of all methods.
-    pub fn names() -> &'static [&'static str] {
-        &["bilo", "adjoint", "pinn", "bpn", "deeponet", "fno"]
-    }
-
+/// A way to solve an inverse problem.
+pub trait Method: Sync {
     /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Bilo => "bilo",
-            Method::Adjoint => "adjoint",
-            Method::Pinn => "pinn",
-            Method::Bpn => "bpn",
-            Method::DeepOnet => "deeponet",
-            Method::Fno => "fno",
-        }
+    fn name(&self) -> &'static str;
+
+    /// What it does, in a few words that follow its name.
+    fn about(&self) -> &'static str;
+
+    /// Searches for the unknowns.
+    fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>>;
+}
+
+/// All methods.
+pub const METHODS: [&dyn Method; 6] = [&Bilo, &Adjoint, &Pinn, &Bpn, &DeepOnet, &Fno];
+
+/// The method of a name; otherwise a sentence with all names.
+pub fn named(name: &str) -> std::result::Result<&'static dyn Method, String> {
+    let names = METHODS.map(|method| method.name());
+    let found = METHODS.into_iter().find(|method| method.name() == name);
+    found.ok_or_else(|| format!("there is no method `{name}`; the methods are: {}", names.join(", ")))
+}
+
+impl fmt::Debug for dyn Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> std::result::Result<Self, String> {
-        match name {
-            "bilo" => Ok(Method::Bilo),
-            "adjoint" => Ok(Method::Adjoint),
-            "pinn" => Ok(Method::Pinn),
-            "bpn" => Ok(Method::Bpn),
-            "deeponet" => Ok(Method::DeepOnet),
-            "fno" => Ok(Method::Fno),
-            _ => Err(format!("there is no method `{name}`; the methods are: {}", Method::names().join(", "))),
-        }
+/// Two methods are the same if their names are.
+impl PartialEq for dyn Method {
+    fn eq(&self, other: &dyn Method) -> bool {
+        self.name() == other.name()
     }
 }
 
 /// What a run needs beside the problem.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Job {
     /// Fixes every random number.
     pub seed: u64,
     /// Threads; all cores if none is given. The result does not depend on it.
     pub threads: Option<usize>,
     /// The method.
-    pub method: Method,
+    pub method: &'static dyn Method,
     /// What trains networks.
     pub hardware: Hardware,
     /// Where an earlier run of the same problem, method and seed came to.
     pub from: Option<Arc<Checkpoint>>,
+    /// Ends the run when it is asked to.
+    pub interrupt: Interrupt,
+}
+
+/// BiLO on the CPU with seed 0.
+impl Default for Job {
+    fn default() -> Self {
+        let (hardware, interrupt) = (Hardware::default(), Interrupt::default());
+        Job { seed: 0, threads: None, method: &Bilo, hardware, from: None, interrupt }
+    }
 }
 
 /// Solves an inverse problem.
 pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     job.hardware.require()?;
-    match job.method {
-        Method::Bilo => bilo::run(problem, job, observer),
-        Method::Adjoint => adjoint::run(problem, job, observer),
-        Method::Pinn => rivals::pinn(problem, job, observer),
-        Method::Bpn => rivals::bpn(problem, job, observer),
-        Method::DeepOnet | Method::Fno => learned::run(problem, job, observer),
-    }
+    let earlier = job.from.as_ref().map_or(0.0, |from| from.seconds);
+    let mut monitor = Monitor::new(problem, &job.interrupt, earlier, observer);
+    let interrupt = monitor.interrupt().clone();
+    let mut outcome = match solved(problem, job, &interrupt, &mut monitor) {
+        Err(error) if error.kind() == ErrorKind::Interrupted => interrupted(problem, job, &monitor),
+        outcome => outcome?,
+    };
+    outcome.seconds.total = monitor.seconds();
+    Ok(outcome)
+}
+
+fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let run = RunContext {
+        problem,
+        tables: &interruptible_tables(problem, job.seed, interrupt)?,
+        reference: &ReferenceSolver::new(problem).map(|reference| reference.interruptible(interrupt)),
+        method: job.method.name(),
+        seed: job.seed,
+        threads: job.threads,
+        hardware: job.hardware,
+        from: job.from.as_deref(),
+        interrupt,
+    };
+    let estimate = job.method.solve(&run, monitor)?;
+    assess(&run, estimate)
+}
+
+/// A run that was stopped before it had a solution: the unknowns of its last step, and nothing that was checked.
+fn interrupted(problem: &Problem, job: &Job, monitor: &Monitor<'_>) -> Outcome {
+    let mut outcome = Outcome {
+        stop: monitor.why().unwrap_or(Stop::Interrupted),
+        classical_failure: Some("interrupted".to_owned()),
+        ..Outcome::begun(problem, job.method.name(), job.seed)
+    };
+    let estimates = outcome.unknowns.numbers.iter_mut().zip(monitor.last_unknowns());
+    estimates.for_each(|(number, estimate): (&mut ScalarOutcome, &f64)| number.estimate = *estimate);
+    outcome
 }

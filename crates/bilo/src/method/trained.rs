@@ -3,11 +3,12 @@
 //! BiLO's have the unknowns among their inputs; those of its rivals are one solution, which the unknowns move by moving
 //! the weights.
 
-use super::Method;
-use super::networks::{Found, RunContext};
-use bilo_assess::assess::{GradientSource, Inspector};
+use bilo_assess::audit::{GradientSource, OperatorAt};
 use bilo_assess::outcome::OperatorOutcome;
-use bilo_fit::observer::{Event, Observer, Phase};
+use bilo_assess::predictor::{Moved, OperatorPredictor};
+use bilo_assess::{Estimate, Remedy, RunContext};
+use bilo_fit::monitor::Monitor;
+use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::Device;
 use bilo_operator::hardware::require_sound;
@@ -15,34 +16,58 @@ use bilo_operator::level::{Fit, Joint, Lower, Upper};
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
 use bilo_operator::train::{Ended, Losses, Past, Trainer, keeping};
-use bilo_problem::diagnostic::Result;
+use bilo_problem::diagnostic::{Diagnostic, Error, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::theta::Theta;
-use bilo_problem::{Problem, Table, sample};
-use bilo_reference::solver::ReferenceSolver;
+use bilo_problem::{Problem, Table, WeightOptimiser, sample};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Trains.
-pub(super) fn train(scene: &RunContext<'_>, observer: &mut dyn Observer) -> Result<Found> {
-    let RunContext { problem, job, tables, reference, .. } = *scene;
-    let from = job.from.as_deref();
-    let mut device = job.hardware.device(problem.training.precision, job.threads)?;
-    let mut operator = match job.method {
-        Method::Pinn | Method::Bpn => LocalOperator::without_parameters(problem, job.seed)?,
-        _ => LocalOperator::new(problem, job.seed)?,
+/// Which loss moves what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// The equation moves the weights, the data move the unknowns.
+    Bilevel,
+    /// One loss moves both.
+    Joint,
+    /// The data move the unknowns through the weights.
+    Nested,
+}
+
+/// Trains networks; the reason for it is `run.why`, if there is one.
+pub(super) fn train<'e>(
+    run: &RunContext<'_>,
+    scheme: Scheme,
+    monitor: &mut Monitor<'_>,
+) -> Result<Estimate<'e>> {
+    train_because(run, scheme, None, monitor)
+}
+
+/// Trains networks where a dictionary was looked for first, for some reason.
+pub(super) fn train_because<'e>(
+    run: &RunContext<'_>,
+    scheme: Scheme,
+    why: Option<&str>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Estimate<'e>> {
+    let RunContext { problem, from, seed, .. } = *run;
+    let mut device = run.hardware.device(problem.training.precision, run.threads)?;
+    let mut operator = match scheme {
+        Scheme::Joint | Scheme::Nested => LocalOperator::without_parameters(problem, seed)?,
+        Scheme::Bilevel => LocalOperator::new(problem, seed)?,
     };
-    let loaded = Loaded::new(scene, &mut operator, device.as_mut())?;
-    let losses = loaded.losses(job.method);
+    let loaded = Loaded::new(run, scheme, &mut operator, device.as_mut())?;
+    let losses = loaded.losses(scheme);
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
-    let fit = load_start(fit, problem, reference, job.seed, &mut operator, device.as_mut(), observer)?;
+    let fit = load_start(fit, run, &mut operator, device.as_mut(), monitor)?;
     require_sound(device.as_ref())?;
 
     let mut loss_names = losses.names();
     loss_names.extend(fit.names().to_vec());
+    monitor.name_losses(loss_names);
     let mut eta = problem.eta_of_guess();
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
-    let mut point = OperatorState::new(operator.initial_weights(job.seed), eta);
+    let mut point = OperatorState::new(operator.initial_weights(seed), eta);
     let mut trainer = Trainer {
         device: device.as_mut(),
         problem,
@@ -50,11 +75,8 @@ pub(super) fn train(scene: &RunContext<'_>, observer: &mut dyn Observer) -> Resu
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),
-        loss_names: &loss_names,
-        unknown_names: &problem.unknown_names(),
-        observer,
-        began: scene.began,
-        past: Past { from, why: scene.why, pretrained: None },
+        monitor,
+        past: Past { from, why, pretrained: None },
     };
     let pretrained = match from {
         Some(from) if from.phase == Phase::Train => keeping::pretrained(from, &mut point)?,
@@ -62,9 +84,15 @@ pub(super) fn train(scene: &RunContext<'_>, observer: &mut dyn Observer) -> Resu
     };
     let (mut at_guess, mut near) = (None, vec![]);
     if let Losses::Bilevel { upper, .. } = losses {
-        let inspector = Inspector::new(problem, tables, reference, GradientSource::Upper(upper));
-        at_guess = Some(inspector.audit_guess(&point, &mut operator, trainer.device)?);
-        near = inspector.near(&point, job.seed, &mut operator, trainer.device)?;
+        let inspector = run.data();
+        let inspector = bilo_assess::audit::Inspector {
+            data: inspector,
+            reference: run.reference.as_ref().map_err(Clone::clone),
+            source: GradientSource::Upper(upper),
+        };
+        let at = &mut OperatorAt { operator: &mut operator, device: trainer.device, state: &point };
+        at_guess = Some(inspector.audit_guess(at)?);
+        near = inspector.near(at, seed)?;
     }
     let guess = point.clone();
     trainer.past.pretrained = Some((&guess, &pretrained));
@@ -72,52 +100,78 @@ pub(super) fn train(scene: &RunContext<'_>, observer: &mut dyn Observer) -> Resu
         Stop::Steps => trainer.train(&mut point)?,
         _ => Ended { steps: 0, seconds: 0.0, ..pretrained.clone() },
     };
-    let upper = match loaded {
-        Loaded::Bilevel(_, upper) => Some(upper),
-        Loaded::Joint(_) => None,
-    };
-    Ok(Found {
-        operator,
-        device,
-        point,
-        losses: loss_names.into_iter().zip(trained.losses.clone()).collect(),
-        description: upper.is_some().then(|| OperatorOutcome::network(None)),
+    let operator_outcome =
+        || OperatorOutcome { why: why.map(str::to_owned), ..OperatorOutcome::network(None) };
+    let losses = monitor.loss_names().iter().cloned().zip(trained.losses).collect();
+    let moved = loaded.moved(scheme);
+    Ok(Estimate {
+        operator: (scheme == Scheme::Bilevel).then(operator_outcome),
+        predictor: Box::new(OperatorPredictor { operator, device, state: point, moved }),
+        problem: None,
+        stop: trained.stop,
+        diverged: trained.diverged,
+        losses,
+        pretrained: (pretrained.steps, pretrained.seconds),
+        searched: (trained.steps, trained.seconds),
+        learned: None,
         at_guess,
         near,
-        upper,
-        pretrained,
-        trained,
+        warnings: vec![],
+        remedy: if scheme == Scheme::Joint { Remedy::COMPROMISE } else { Remedy::TRAINING },
     })
+}
+
+/// An error where the problem asks for weights that are solved for, which no other method than BiLO does.
+pub(super) fn require_training(run: &RunContext<'_>) -> Result<()> {
+    if run.problem.training.optimiser != WeightOptimiser::Lm {
+        return Ok(());
+    }
+    let message = format!("`lm` solves for local operators; the networks of {} are trained", run.method);
+    let help = "write `optimiser = \"adam\"` or `\"soap\"` in [train]";
+    Err(Diagnostic::new(message, Default::default()).help(help).into())
 }
 
 /// The losses of a method on its device.
 enum Loaded {
-    Bilevel(Lower, Upper),
+    Bilevel(Lower, Box<Upper>),
     Joint(Joint),
 }
 
 impl Loaded {
-    fn new(scene: &RunContext<'_>, operator: &mut LocalOperator, device: &mut dyn Device) -> Result<Self> {
-        let RunContext { problem, job, tables, .. } = *scene;
-        let (tables, seed) = (tables.to_vec(), job.seed);
-        Ok(match job.method {
-            Method::Pinn | Method::Bpn => {
+    fn new(
+        run: &RunContext<'_>,
+        scheme: Scheme,
+        operator: &mut LocalOperator,
+        device: &mut dyn Device,
+    ) -> Result<Self> {
+        let (problem, tables, seed) = (run.problem, run.tables.to_vec(), run.seed);
+        Ok(match scheme {
+            Scheme::Joint | Scheme::Nested => {
                 // BPN has a loss for each level, so there is nothing to weigh.
-                let weight = if job.method == Method::Pinn { problem.training.data_weight } else { 1.0 };
+                let weight = if scheme == Scheme::Joint { problem.training.data_weight } else { 1.0 };
                 Self::Joint(Joint::new(problem, operator, device, tables, weight, seed)?)
             }
-            _ => {
+            Scheme::Bilevel => {
                 let lower = Lower::new(problem, operator, device, seed)?;
-                Self::Bilevel(lower, Upper::new(problem, operator, device, tables)?)
+                Self::Bilevel(lower, Box::new(Upper::new(problem, operator, device, tables)?))
             }
         })
     }
 
-    fn losses(&self, method: Method) -> Losses<'_> {
+    fn losses(&self, scheme: Scheme) -> Losses<'_> {
         match self {
             Self::Bilevel(lower, upper) => Losses::Bilevel { lower, upper },
-            Self::Joint(joint) if method == Method::Bpn => Losses::Nested(joint),
+            Self::Joint(joint) if scheme == Scheme::Nested => Losses::Nested(joint),
             Self::Joint(joint) => Losses::Joint(joint),
+        }
+    }
+
+    /// What moved the unknowns.
+    fn moved(self, scheme: Scheme) -> Moved {
+        match self {
+            Self::Bilevel(_, upper) => Moved::Upper(upper),
+            Self::Joint(_) if scheme == Scheme::Nested => Moved::Hypergradient,
+            Self::Joint(_) => Moved::Joint,
         }
     }
 }
@@ -126,32 +180,27 @@ impl Loaded {
 /// pre-training is not asked to fit it or the classical solver cannot.
 fn load_start(
     fit: Fit,
-    problem: &Problem,
-    reference: &std::result::Result<ReferenceSolver, String>,
-    seed: u64,
+    run: &RunContext<'_>,
     operator: &mut LocalOperator,
     device: &mut dyn Device,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Fit> {
+    let problem = run.problem;
     if !problem.training.pretrain_on_solution || problem.training.pretrain_steps == 0 {
         return Ok(fit);
     }
     let guess = Theta::guess(problem)?;
-    let solved = match reference {
-        Ok(reference) => {
-            reference.solve(&guess).map(|solution| (reference, solution)).map_err(|error| error.to_string())
-        }
-        Err(reason) => Err(reason.clone()),
-    };
+    let solved = run.reference.as_ref().map_err(Clone::clone);
+    let solved = solved.and_then(|reference| Ok((reference, reference.solve(&guess).map_err(Error::from)?)));
     let (reference, solution) = match solved {
         Ok(solved) => solved,
-        Err(reason) => {
-            observer.event(&Event::Note(&format!("pre-training without the classical solution: {reason}")));
+        Err(error) => {
+            monitor.note(&format!("pre-training without the classical solution: {}", error.headline()));
             return Ok(fit);
         }
     };
-    observer.event(&Event::Note(&format!("classical solution at the guess: {}", reference.describe())));
-    let columns = start_points(problem, seed)?;
+    monitor.note(&format!("classical solution at the guess: {}", reference.describe()));
+    let columns = start_points(problem, run.seed)?;
     let table =
         |state| Table { coordinates: columns.clone(), values: solution.state(state, &columns), sigma: None };
     let solved = (0..problem.states.len()).filter(|&state| solution.solves_for(state));

@@ -2,6 +2,7 @@
 
 use bilo::data::observed_tables;
 use bilo::level::{Fit, Lower, Upper};
+use bilo::monitor::{Interrupt, Monitor};
 use bilo::observer::Silent;
 use bilo::operator::LocalOperator;
 use bilo::outcome::Stop;
@@ -9,7 +10,6 @@ use bilo::problem::Problem;
 use bilo::state::OperatorState;
 use bilo::train::{Losses, Past, Trainer};
 use bilo_jet::{Device, cpu};
-use std::time::Instant;
 
 /// The lower level trained at the guess only, without u_0, functions as networks.
 pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, OperatorState) {
@@ -20,7 +20,9 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
     let upper = Upper::new(problem, &mut operator, device.as_mut(), tables).unwrap();
     let fit = Fit::new(problem, &mut operator, device.as_mut()).unwrap();
     let loss_names = [lower.names(), upper.names(), fit.names()].concat();
-    let names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
+    let mut silent = Silent;
+    let mut monitor = Monitor::new(problem, &Interrupt::default(), 0.0, &mut silent);
+    monitor.name_losses(loss_names);
     let mut point = OperatorState::new(operator.initial_weights(0), problem.eta_of_guess());
     let ended = Trainer {
         device: device.as_mut(),
@@ -29,10 +31,7 @@ pub(crate) fn pretrained(problem: &Problem) -> (LocalOperator, Box<dyn Device>, 
         fit: &fit,
         shapes: &operator.shapes(),
         upper_rates: &operator.upper_rates(problem),
-        loss_names: &loss_names,
-        unknown_names: &names,
-        observer: &mut Silent,
-        began: Instant::now(),
+        monitor: &mut monitor,
         past: Past::default(),
     }
     .pretrain(&mut point)

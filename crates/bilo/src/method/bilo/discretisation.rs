@@ -1,6 +1,6 @@
 //! What may stand for the solution, where its weights are solved for.
 
-use crate::method::Job;
+use bilo_assess::RunContext;
 use bilo_jet::{Device, Precision, cpu};
 use bilo_operator::implicit::Options;
 use bilo_operator::level::Lower;
@@ -47,10 +47,10 @@ impl Discretisation {
     }
 
     /// What solves for it. A dictionary is solved for on the CPU, sooner than a GPU is ready to.
-    pub(super) fn device(&self, job: &Job) -> Result<Box<dyn Device>> {
+    pub(super) fn device(&self, run: &RunContext<'_>) -> Result<Box<dyn Device>> {
         match self {
-            Discretisation::Dictionary(_) => Ok(cpu(Precision::F64, job.threads)),
-            Discretisation::Network(_) => job.hardware.device(Precision::F64, job.threads),
+            Discretisation::Dictionary(_) => Ok(cpu(Precision::F64, run.threads)),
+            Discretisation::Network(_) => run.hardware.device(Precision::F64, run.threads),
         }
     }
 

@@ -4,21 +4,21 @@
 //! solution no longer changes from one to the next: what changes is the error of the smaller one.
 
 use super::discretisation::Discretisation;
-use crate::method::networks::{Found, RunContext};
-use bilo_assess::assess::{GradientSource, Inspector};
+use bilo_assess::audit::{GradientSource, Inspector, OperatorAt};
 use bilo_assess::outcome::OperatorOutcome;
+use bilo_assess::predictor::{Moved, OperatorPredictor};
 use bilo_assess::verify::relative_l2;
-use bilo_fit::data_loss::DataLoss;
+use bilo_assess::{Estimate, Remedy, RunContext};
 use bilo_fit::gauss_newton::{self, Evaluated, Iterate};
-use bilo_fit::observer::{Control, Event, Observer, Phase, Record};
+use bilo_fit::monitor::Monitor;
+use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::{Device, PointSource, Precision};
 use bilo_operator::hardware::require_sound;
 use bilo_operator::implicit::{LocalEvaluation, LocalSolver, LowerStep, ReferenceScale, Work};
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
-use bilo_operator::train::Ended;
-use bilo_problem::diagnostic::{Diagnostic, Error, Result};
+use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::text::digits;
 use bilo_problem::{GradientMode, Layout, Points, Problem};
@@ -41,7 +41,7 @@ const STALLING: f64 = 0.5;
 const CHECKS: usize = 1000;
 
 /// The problem as dictionaries see it: the exact gradient, in double precision.
-pub(super) fn exact(problem: &Problem) -> Problem {
+fn exact(problem: &Problem) -> Problem {
     let mut exact = problem.clone();
     exact.training.gradient = GradientMode::Exact;
     exact.training.precision = Precision::F64;
@@ -61,7 +61,7 @@ pub(super) fn does_not_converge(problem: &Problem, reason: &str) -> Error {
     let message = format!("no dictionary solves `{}`: {reason}", problem.name);
     let help =
         "write `kind = \"network\"` in [operator], or add functions that the solution needs by `enrich`";
-    Diagnostic::new(message, Default::default()).help(help).into()
+    Error::new(ErrorKind::NotConverged, Diagnostic::from(message).help(help))
 }
 
 /// A local operator at the end of its search.
@@ -102,80 +102,64 @@ impl RefinedOperator {
 /// Searches with larger and larger dictionaries; the reason if the solution does not converge in them.
 ///
 /// Meanwhile another thread asks the reference solver about the guess.
-pub(super) fn solve(
-    scene: &RunContext<'_>,
-    observer: &mut dyn Observer,
+pub(super) fn solve<'e>(
+    run: &RunContext<'_>,
+    monitor: &mut Monitor<'_>,
     forced: bool,
-) -> Result<std::result::Result<Found, String>> {
-    let RunContext { problem, tables, reference, .. } = *scene;
-    let inspector = Inspector::new(problem, tables, reference, GradientSource::Slopes);
-    std::thread::scope(|scope| {
+) -> Result<std::result::Result<Estimate<'e>, String>> {
+    // A dictionary knows the exact gradient only, and is nothing without all digits.
+    let problem = exact(run.problem);
+    let run = &run.with(&problem);
+    let inspector = run.inspector(GradientSource::Slopes);
+    let found = std::thread::scope(|scope| {
         let guess = scope.spawn(|| inspector.evaluate_guess());
-        let mut refinement = Refinement::new(scene, observer);
+        let mut refinement = Refinement::new(run, monitor);
         let found = refinement.search(forced);
-        refinement.enter(None, 0);
+        refinement.monitor.leave();
         let (level, refined) = match found? {
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
         };
         let guess = || guess.join().expect("solving does not panic");
         refinement.conclude(level, refined, &inspector, guess).map(Ok)
-    })
+    })?;
+    Ok(found.map(|estimate| Estimate { problem: Some(problem), ..estimate }))
 }
 
 /// The search over all levels.
-struct Refinement<'a, 'o> {
-    scene: &'a RunContext<'a>,
-    observer: &'o mut dyn Observer,
-    /// What it is at.
-    phase: Option<Phase>,
+struct Refinement<'a, 'm, 'o> {
+    run: &'a RunContext<'a>,
+    monitor: &'m mut Monitor<'o>,
     /// Steps of the lower level at the guess, and iterations of the upper one.
     lower_steps: usize,
     steps: usize,
     work: Work,
     start: Instant,
     /// Seconds until the upper level began.
-    pretrained: f64,
+    pretrained: Option<f64>,
 }
 
-impl<'a, 'o> Refinement<'a, 'o> {
-    fn new(scene: &'a RunContext<'a>, observer: &'o mut dyn Observer) -> Self {
-        Self {
-            scene,
-            observer,
-            phase: None,
-            lower_steps: 0,
-            steps: 0,
-            work: Work::default(),
-            start: Instant::now(),
-            pretrained: 0.0,
-        }
-    }
-
-    /// Ends a phase and begins another one.
-    fn enter(&mut self, phase: Option<Phase>, steps: usize) {
-        if self.phase == phase {
-            return;
-        }
-        if let Some(phase) = self.phase {
-            self.observer.event(&Event::End(phase));
-        }
-        if let Some(phase) = phase {
-            self.observer.event(&Event::Begin(phase, steps));
-        }
-        if phase == Some(Phase::Train) {
-            self.pretrained = self.start.elapsed().as_secs_f64();
-        }
-        self.phase = phase;
+impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
+    fn new(run: &'a RunContext<'a>, monitor: &'m mut Monitor<'o>) -> Self {
+        let (work, start) = (Work::default(), Instant::now());
+        Self { run, monitor, lower_steps: 0, steps: 0, work, start, pretrained: None }
     }
 
     /// The level where the solution has converged, and whether there was one to compare with.
     fn search(&mut self, forced: bool) -> Result<std::result::Result<(RefinedOperator, bool), String>> {
-        let ladder = Discretisation::ladder(self.scene.problem, self.scene.job.seed)?;
+        let ladder = Discretisation::ladder(self.run.problem, self.run.seed)?;
         let (mut last, mut reason): (Option<RefinedOperator>, String) = (None, "there is none".to_owned());
         for (number, discretisation) in ladder.iter().enumerate() {
             let must = forced && number + 1 == ladder.len();
-            match self.level(discretisation, last.as_ref(), must)? {
+            let level = match self.level(discretisation, last.as_ref(), must) {
+                // What has been found before is worth keeping.
+                Err(error) if error.kind() == ErrorKind::Interrupted && last.is_some() => {
+                    last.iter_mut().for_each(|last| last.stop = Some(self.why(Stop::Interrupted)));
+                    break;
+                }
+                level => level?,
+            };
+            match level {
                 Err(failure) => reason = failure,
                 Ok(level) => {
                     let ended = level.is_the_last(last.as_ref(), forced);
@@ -208,13 +192,13 @@ impl<'a, 'o> Refinement<'a, 'o> {
         before: Option<&RefinedOperator>,
         must: bool,
     ) -> Result<std::result::Result<RefinedOperator, String>> {
-        let RunContext { problem, job, tables, .. } = *self.scene;
-        let mut device = discretisation.device(job)?;
-        let mut operator = discretisation.operator(problem, job.seed)?;
-        let lower = discretisation.lower(problem, &mut operator, device.as_mut(), job.seed)?;
+        let RunContext { problem, seed, .. } = *self.run;
+        let mut device = discretisation.device(self.run)?;
+        let mut operator = discretisation.operator(problem, seed)?;
+        let lower = discretisation.lower(problem, &mut operator, device.as_mut(), seed)?;
         let words = discretisation.in_words(&operator);
         let (first_weights, eta_of_guess) =
-            (discretisation.first_weights(&operator, job.seed), guess(problem, &operator)?);
+            (discretisation.first_weights(&operator, seed), guess(problem, &operator)?);
         let (weights, eta) = match before {
             Some(RefinedOperator { operator: smaller, evaluation, .. }) => (
                 discretisation.prolonged(&operator, smaller, &evaluation.point.weights),
@@ -222,25 +206,28 @@ impl<'a, 'o> Refinement<'a, 'o> {
             ),
             None => (first_weights.clone(), eta_of_guess.clone()),
         };
-        let data = DataLoss::new(problem, tables);
+        let data = self.run.data();
         let untouched = ReferenceScale { weights: &first_weights, eta: &eta_of_guess };
         let rules = discretisation.rules(problem);
-        let mut solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
+        let solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
+        let mut solver = solver.interruptible(self.run.interrupt);
         let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
+        self.monitor.name_losses(names.clone());
         let pretraining = discretisation.is_network() && before.is_none();
         let mut interrupted = None;
         let mut watch = |lower: LowerStep| {
-            interrupted = if pretraining { self.watch_lower(&lower, &eta, &names) } else { None };
+            interrupted = if pretraining { self.watch_lower(&lower, &eta) } else { None };
             interrupted.is_none()
         };
         let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
             Err(error) => {
                 require_sound(solver.device)?;
                 return Ok(Err(format!("with a {words}, {}", error.headline())));
             }
         };
-        let checks = Checks::new(self.scene)?;
+        let checks = Checks::new(self.run)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
         let change = before.map(|before| {
             let pairs = states.iter().zip(&before.states);
@@ -255,17 +242,19 @@ impl<'a, 'o> Refinement<'a, 'o> {
         let (mut evaluation, mut stop) = (first, interrupted);
         let searches = must || discretisation.is_network() || change.is_some_and(|change| change <= SKETCHY);
         if searches && stop.is_none() {
-            self.enter(Some(Phase::Train), gauss_newton::MAX_ITERATIONS);
-            let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
+            self.pretrained.get_or_insert_with(|| self.start.elapsed().as_secs_f64());
+            self.monitor.enter(Phase::Train, gauss_newton::MAX_ITERATIONS);
+            let mut watch = |iterate: &Iterate<'_>| self.watch(iterate);
             let found = match gauss_newton::minimise(&mut solver, evaluation, &mut watch) {
                 Ok(found) => found,
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 Err(error) => {
                     require_sound(solver.device)?;
                     return Ok(Err(error.headline()));
                 }
             };
             self.steps += found.steps;
-            (evaluation, stop) = (found.evaluation, Some(found.stop));
+            (evaluation, stop) = (found.evaluation, Some(self.why(found.stop)));
             (states, residual) = checks.at(&mut solver, &evaluation.point)?;
         }
         self.work.add(solver.corrector.work);
@@ -288,68 +277,44 @@ impl<'a, 'o> Refinement<'a, 'o> {
         let change =
             change.map_or(String::new(), |change| format!(", solution changed by {}", digits(change, 2)));
         let residual = digits(residual, 2);
-        let line = format!("{words}: residual {residual}{change}");
-        self.observer.event(&Event::Note(&line));
+        self.monitor.note(&format!("{words}: residual {residual}{change}"));
     }
 
-    fn watch(&mut self, iterate: &Iterate<'_>, names: &[String]) -> Option<Stop> {
+    /// An iteration of the upper level; why to end after it, if so.
+    fn watch(&mut self, iterate: &Iterate<'_>) -> Option<Stop> {
         let losses = [iterate.lower, iterate.terms].concat();
-        self.tell(
-            Phase::Train,
-            [self.steps + iterate.step, gauss_newton::MAX_ITERATIONS],
-            iterate.eta,
-            names,
-            &losses,
-        )
+        let unknowns = self.thetas(iterate.eta);
+        self.monitor.rare_step(self.steps + iterate.step, &losses, &unknowns).stop
     }
 
-    /// A step of the lower level at the guess.
-    fn watch_lower(&mut self, lower: &LowerStep, eta: &[f64], names: &[String]) -> Option<Stop> {
-        self.enter(Some(Phase::Pretrain), lower.most);
+    /// A step of the lower level at the guess; why to end after it, if so.
+    fn watch_lower(&mut self, lower: &LowerStep, eta: &[f64]) -> Option<Stop> {
+        self.monitor.enter(Phase::Pretrain, lower.most);
         self.lower_steps = lower.step;
-        let mut losses = vec![f64::NAN; names.len()];
+        let mut losses = vec![f64::NAN; self.monitor.loss_names().len()];
         losses[0] = lower.loss;
-        self.tell(Phase::Pretrain, [lower.step, lower.most], eta, names, &losses)
+        let unknowns = self.thetas(eta);
+        self.monitor.rare_step(lower.step, &losses, &unknowns).stop
     }
 
-    /// Tells of a step; why to end after it, if so.
-    fn tell(
-        &mut self,
-        phase: Phase,
-        [step, steps]: [usize; 2],
-        eta: &[f64],
-        loss_names: &[String],
-        losses: &[f64],
-    ) -> Option<Stop> {
-        let RunContext { problem, began, .. } = *self.scene;
-        let seconds = began.elapsed().as_secs_f64();
-        let control = self.observer.event(&Event::Step(Record {
-            phase,
-            step,
-            steps,
-            seconds,
-            loss_names,
-            losses,
-            unknown_names: &problem.unknown_names(),
-            unknowns: &problem.thetas(&eta[..problem.unknowns.len()]),
-            keep: true,
-        }));
-        let over = problem.training.time_limit.is_some_and(|limit| seconds > limit);
-        match control {
-            Control::Stop => Some(Stop::Interrupted),
-            Control::Continue | Control::Keep => over.then_some(Stop::TimeLimit),
-        }
+    fn thetas(&self, eta: &[f64]) -> Vec<f64> {
+        self.run.problem.thetas(&eta[..self.run.problem.unknowns.len()])
+    }
+
+    /// Why a search was ended that was ended from without.
+    fn why(&self, stop: Stop) -> Stop {
+        self.monitor.why().filter(|_| stop == Stop::Interrupted).unwrap_or(stop)
     }
 
     /// What the search found, audited at the guess with the last dictionary.
-    fn conclude<'t>(
+    fn conclude<'t, 'e>(
         self,
         level: RefinedOperator,
         refined: bool,
         inspector: &Inspector<'t>,
-        evaluate_guess: impl FnOnce() -> std::result::Result<Evaluation<'t>, String>,
-    ) -> Result<Found> {
-        let RunContext { problem, job, tables, .. } = *self.scene;
+        evaluate_guess: impl FnOnce() -> Result<Evaluation<'t>>,
+    ) -> Result<Estimate<'e>> {
+        let RunContext { problem, seed, .. } = *self.run;
         let RefinedOperator {
             discretisation,
             mut operator,
@@ -365,45 +330,55 @@ impl<'a, 'o> Refinement<'a, 'o> {
         let there = match at_guess {
             Some(there) => Ok(there),
             None => {
-                let lower = discretisation.lower(problem, &mut operator, device.as_mut(), job.seed)?;
+                let lower = discretisation.lower(problem, &mut operator, device.as_mut(), seed)?;
                 let (weights, eta) =
-                    (discretisation.first_weights(&operator, job.seed), guess(problem, &operator)?);
-                let (data, rules) = (DataLoss::new(problem, tables), discretisation.rules(problem));
+                    (discretisation.first_weights(&operator, seed), guess(problem, &operator)?);
+                let (data, rules) = (self.run.data(), discretisation.rules(problem));
                 let untouched = ReferenceScale { weights: &weights, eta: &eta };
-                let mut solver =
+                let solver =
                     LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
-                solver.solve(weights.clone(), &eta, &mut |_| true)
+                solver.interruptible(self.run.interrupt).solve(weights.clone(), &eta, &mut |_| true)
             }
         };
         let mut near = vec![];
         let at_guess = match there {
             Ok(there) => {
-                near = inspector.near(&there.point, job.seed, &mut operator, device.as_mut())?;
-                inspector.audit_at(evaluate_guess(), &there.point, &mut operator, device.as_mut())?
+                let state = &there.point;
+                let at = &mut OperatorAt { operator: &mut operator, device: device.as_mut(), state };
+                near = inspector.near(at, seed)?;
+                inspector.audit_at(evaluate_guess(), at)?
             }
-            Err(error) => Err(error.headline()),
+            Err(error) => Err(error),
         };
         let seconds = self.start.elapsed().as_secs_f64();
         let losses = evaluation.lower_losses.into_iter().chain(evaluation.loss_terms().terms.iter().copied());
         let stop = stop.unwrap_or(Stop::Converged);
-        let ended = |steps: usize, seconds: f64| Ended { stop: stop.clone(), steps, losses: vec![], seconds };
-        Ok(Found {
-            description: Some(match &discretisation {
+        let (losses, pretrained) = (losses.collect::<Vec<_>>(), self.pretrained.unwrap_or(0.0));
+        Ok(Estimate {
+            operator: Some(match &discretisation {
                 Discretisation::Dictionary(size) => {
                     let change = change.filter(|_| refined);
                     OperatorOutcome::dictionary(problem, size, residual, change, self.work)
                 }
                 Discretisation::Network(_) => OperatorOutcome::network(Some(self.work)),
             }),
+            remedy: if discretisation.is_network() { Remedy::TRAINING } else { Remedy::SOLVERS },
+            predictor: Box::new(OperatorPredictor {
+                operator,
+                device,
+                state: evaluation.point,
+                moved: Moved::Slopes,
+            }),
+            problem: None,
+            stop,
+            diverged: None,
             losses: names.into_iter().zip(losses).collect(),
-            pretrained: ended(self.lower_steps, self.pretrained),
-            trained: ended(self.steps, seconds - self.pretrained),
-            point: evaluation.point,
-            upper: None,
-            operator,
-            device,
+            pretrained: (self.lower_steps, pretrained),
+            searched: (self.steps, seconds - pretrained),
+            learned: None,
             near,
             at_guess: Some(at_guess),
+            warnings: vec![],
         })
     }
 }
@@ -415,10 +390,10 @@ struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    fn new(scene: &RunContext<'a>) -> Result<Self> {
+    fn new(run: &RunContext<'a>) -> Result<Self> {
         let points = Points::laid_out(Layout::Sobol(CHECKS));
-        let seed = seed_for(scene.job.seed, Purpose::Checks, 0);
-        Ok(Self { problem: scene.problem, points: points.source(scene.problem, seed)? })
+        let seed = seed_for(run.seed, Purpose::Checks, 0);
+        Ok(Self { problem: run.problem, points: points.source(run.problem, seed)? })
     }
 
     /// All states, and the root mean square of the residuals that hold throughout the domain.

@@ -5,7 +5,7 @@
 
 use crate::cache::{Place, take, take_word};
 use bilo_jet::PointSource;
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Error, Result};
 use bilo_problem::function::{Lattice, Shape};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::theta::Theta;
@@ -77,7 +77,7 @@ pub(super) fn solved(
     for chunk in thetas.chunks(AT_A_TIME) {
         found.extend(pool.install(|| chunk.par_iter().map(one).collect::<Vec<_>>()));
         if !watch(found.len()) {
-            return Err(Diagnostic::new("interrupted while examples were solved", Default::default()).into());
+            return Err(Error::interrupted());
         }
     }
     place.write(&bytes(&found));

@@ -1,7 +1,6 @@
 //! A neural operator for each observation: parameters in, observed values out.
 
 use super::examples::{Solved, held};
-use crate::method::Method;
 use bilo_learn::{
     DeepOnet, DeepOnetSpec, Fno, FnoSpec, GridAxis, Samples, Schedule, Split, Surrogate, Training, Units,
 };
@@ -9,6 +8,15 @@ use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::function::Lattice;
 use bilo_problem::theta::Theta;
 use bilo_problem::{Examples, FnoChoice, LearningOptions, Problem};
+
+/// What a neural operator is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Architecture {
+    /// A branch for the unknowns and a trunk for the coordinates.
+    DeepOnet,
+    /// Layers in Fourier space.
+    Fno,
+}
 
 /// The share of the examples that is held back.
 const HELD_BACK: f64 = 0.1;
@@ -21,10 +29,10 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// A DeepONet sees what can move; an FNO sees functions on its whole grid.
-    pub(super) fn new(problem: &Problem, method: Method) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, architecture: Architecture) -> Result<Self> {
         let mut nodes = vec![];
         for function in &problem.functions {
-            let held = if method == Method::Fno { vec![] } else { held(problem, function)? };
+            let held = if architecture == Architecture::Fno { vec![] } else { held(problem, function)? };
             let all = 0..Lattice::new(function).len();
             nodes.push(all.filter(|node| !held.contains(node)).collect());
         }
@@ -69,7 +77,7 @@ impl TrainingSet {
     pub(super) fn new(
         problem: &Problem,
         examples: &Examples,
-        method: Method,
+        architecture: Architecture,
         solved: &Solved,
         parameters: &Parameters,
         observation: usize,
@@ -80,15 +88,15 @@ impl TrainingSet {
         let split = Split::new(samples.count(), HELD_BACK, seed);
         let mut units = Units::of(&samples, &split.training);
         parameters.share_units(&mut units, problem.unknowns.len());
-        let (model, lessons): (Box<dyn Surrogate>, LearningOptions) = match method {
-            Method::Fno => {
+        let (model, lessons): (Box<dyn Surrogate>, LearningOptions) = match architecture {
+            Architecture::Fno => {
                 let choice = problem.learning.fno;
                 let axes = axes(problem, examples, choice)?;
                 let (scalars, functions) = (problem.unknowns.len(), problem.functions.len());
                 let FnoChoice { width, layers, lessons, .. } = choice;
                 (Box::new(Fno::new(FnoSpec { axes, scalars, functions, width, layers }, units)), lessons)
             }
-            _ => {
+            Architecture::DeepOnet => {
                 let choice = problem.learning.deeponet;
                 let layers = vec![choice.width; choice.layers];
                 let spec = DeepOnetSpec { branch: layers.clone(), trunk: layers };

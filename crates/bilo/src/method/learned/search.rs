@@ -2,11 +2,12 @@
 
 use super::examples::held;
 use super::model::Parameters;
-use super::{Learned, Watch};
+use super::{Learned, from_name};
 use bilo_fit::convergence::Convergence;
 use bilo_fit::data_loss::DataLoss;
-use bilo_fit::observer::{Event, Phase};
-use bilo_fit::stop::Stop;
+use bilo_fit::monitor::Monitor;
+use bilo_fit::phase::Phase;
+use bilo_fit::stop::{Divergence, Stop};
 use bilo_learn::Frozen;
 use bilo_optim::{Adam, GradientMethod};
 use bilo_problem::Likelihood;
@@ -22,8 +23,8 @@ const LEAST_INTENSITY: f64 = 1e-6;
 /// The data loss through frozen models, and the regularisers of functions.
 pub(super) struct Search<'a> {
     pub(super) data: DataLoss<'a>,
-    pub(super) parameters: &'a Parameters,
-    pub(super) learned: &'a [Learned],
+    pub(super) parameters: Parameters,
+    pub(super) learned: Vec<Learned>,
     sites: Vec<Sites>,
     frozen: Vec<Box<dyn Frozen>>,
     regularisers: Vec<Option<RegulariserOnLattice>>,
@@ -34,15 +35,12 @@ pub(super) struct Found {
     pub(super) theta: Theta,
     pub(super) terms: Vec<f64>,
     pub(super) stop: Stop,
+    pub(super) diverged: Option<Divergence>,
     pub(super) steps: usize,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(
-        data: DataLoss<'a>,
-        parameters: &'a Parameters,
-        learned: &'a [Learned],
-    ) -> Result<Self> {
+    pub(super) fn new(data: DataLoss<'a>, parameters: Parameters, learned: Vec<Learned>) -> Result<Self> {
         let problem = data.problem();
         let sites = data.sites(&problem.eta_of_guess())?;
         let regularisers = problem.functions.iter().map(|f| RegulariserOnLattice::new(problem, f));
@@ -141,20 +139,22 @@ impl<'a> Search<'a> {
     }
 
     /// Descends by Adam from the guess, with the rates and the steps of training.
-    pub(super) fn descend(&self, watch: &mut Watch<'_>) -> Result<Found> {
+    pub(super) fn descend(&self, monitor: &mut Monitor<'_>) -> Result<Found> {
         let problem = self.data.problem();
         let settings = &problem.training;
         let moved = self.moved()?;
         let (rates, scales) = self.rates_and_scales(&moved);
         let (mut settling, mut adam) = (Convergence::new(settings, scales), Adam::new(rates));
         let mut theta = Theta::guess(problem)?;
-        let mut found = Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, steps: 0 };
-        watch.observer.event(&Event::Begin(Phase::Train, settings.train_steps));
+        let mut found =
+            Found { theta: theta.clone(), terms: vec![], stop: Stop::Steps, diverged: None, steps: 0 };
+        monitor.enter(Phase::Train, settings.train_steps);
         for step in 1..=settings.train_steps {
             let (terms, slopes) = self.loss(&theta)?;
             if terms.iter().any(|term| !term.is_finite()) {
                 let reason = "a term of the data loss is no longer finite".to_owned();
-                found.stop = Stop::Diverged { last_good_step: step - 1, reason };
+                found.stop = Stop::Diverged;
+                found.diverged = Some(Divergence { last_good_step: step - 1, reason });
                 break;
             }
             found.theta = theta.clone();
@@ -167,14 +167,15 @@ impl<'a> Search<'a> {
             for (eta, unknown) in theta.eta.iter_mut().zip(&problem.unknowns) {
                 *eta = unknown.project(*eta);
             }
-            let asked = watch.step(Phase::Train, step, settings.train_steps, &terms, &found.theta.eta);
+            let unknowns = problem.thetas(&found.theta.eta);
+            let asked = monitor.step(step, &from_name(1, &terms, monitor), &unknowns).stop;
             (found.terms, found.steps) = (terms, step);
             if let Some(stop) = asked.or(settled.then_some(Stop::Converged)) {
                 found.stop = stop;
                 break;
             }
         }
-        watch.observer.event(&Event::End(Phase::Train));
+        monitor.leave();
         Ok(found)
     }
 }

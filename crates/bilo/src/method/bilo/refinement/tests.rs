@@ -1,6 +1,7 @@
 //! How the solution moves with the unknowns, as fields, by every kind of operator that is solved for.
 
 use super::*;
+use bilo_fit::data_loss::DataLoss;
 use bilo_fit::gauss_newton::ReducedProblem;
 use bilo_jet::cpu;
 use bilo_problem::Overrides;

@@ -1,0 +1,53 @@
+//! What every method is given.
+
+use crate::audit::{GradientSource, Inspector};
+use bilo_fit::checkpoint::Checkpoint;
+use bilo_fit::data_loss::DataLoss;
+use bilo_fit::monitor::Interrupt;
+use bilo_operator::hardware::Hardware;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::{Problem, Table};
+use bilo_reference::solver::ReferenceSolver;
+
+/// A run: the problem with its data and its reference solver, and how it is to be solved.
+#[derive(Clone, Copy)]
+pub struct RunContext<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The data of every observation.
+    pub tables: &'a [Table],
+    /// The reference solver, or why there is none.
+    pub reference: &'a Result<ReferenceSolver>,
+    /// The name of the method.
+    pub method: &'static str,
+    /// Fixes every random number.
+    pub seed: u64,
+    /// Threads; all cores if none is given.
+    pub threads: Option<usize>,
+    /// What trains networks.
+    pub hardware: Hardware,
+    /// Where an earlier run of the same problem, method and seed came to.
+    pub from: Option<&'a Checkpoint>,
+    /// What may end the run.
+    pub interrupt: &'a Interrupt,
+}
+
+impl<'a> RunContext<'a> {
+    /// The run with other settings of its problem.
+    pub fn with<'b>(&self, problem: &'b Problem) -> RunContext<'b>
+    where
+        'a: 'b,
+    {
+        RunContext { problem, ..*self }
+    }
+
+    /// The data loss.
+    pub fn data(&self) -> DataLoss<'a> {
+        DataLoss::new(self.problem, self.tables)
+    }
+
+    /// Compares what moved the unknowns with the reference solver.
+    pub fn inspector(&self, source: GradientSource<'a>) -> Inspector<'a> {
+        Inspector { data: self.data(), reference: self.reference.as_ref().map_err(Clone::clone), source }
+    }
+}
