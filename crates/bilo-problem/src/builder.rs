@@ -1,20 +1,20 @@
 //! A problem stated in Rust.
 
-use crate::argument::Variables;
-use crate::check;
 use crate::diagnostic::{Origin, Result};
 use crate::dictionary::OperatorChoice;
-use crate::given::GivenSpec;
 use crate::learning::Learning;
 use crate::likelihood::Likelihood;
+use crate::model::observation::{Data, Observation, Table};
 use crate::model::{
     Classical, Constant, Coordinate, Equation, Formula, GradientMode, Input, NetworkChoice, Problem, Recipe,
     State, Training, Transform, Unknown,
 };
-use crate::observation::{Data, Observation, Table};
-use crate::points_spec::{Ground, PointsSpec};
+use crate::resolve::argument::Variables;
+use crate::resolve::check;
+use crate::resolve::given::GivenSpec;
 use crate::tree::Places;
 use crate::unknown_function::FunctionSpec;
+use crate::written::points::{Ground, PointsSpec};
 
 /// States a problem step by step; nothing is checked before [`ProblemBuilder::build`].
 ///

@@ -1,9 +1,9 @@
 //! The table `[classical]`: how the reference solver solves.
 
 use crate::diagnostic::Result;
+use crate::evaluate::names::{NET, Names};
 use crate::model::{Classical, Constant, Coordinate, Formula, Problem, Scheme};
-use crate::names::{NET, Names};
-use crate::reader::{Reader, count};
+use crate::tree::reader::{Reader, count};
 use crate::tree::{Node, Table, Value};
 use crate::{given_columns, schema};
 use bilo_expr::{Leaf, MultiIndex};

@@ -2,9 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::{Constant, Coordinate, Formula, Input, Recipe};
-use crate::reader::{Reader, formula};
 use crate::schema;
 use crate::settings::{RECIPES, sub_table};
+use crate::tree::reader::{Reader, formula};
 use crate::tree::{Node, Table, Value};
 
 /// Functions of an extra input, unless stated: a constant and the input itself. With the polynomials of the

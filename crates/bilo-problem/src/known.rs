@@ -2,9 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::function::Lattice;
-use crate::grid_values::GridValues;
+use crate::grid::values::GridValues;
+use crate::model::random_field::{RandomField, Waves};
 use crate::model::{Coordinate, Formula, Problem, UnknownFunction};
-use crate::random_field::{RandomField, Waves};
 use crate::unknown_function::evaluate;
 use bilo_expr::Tape;
 

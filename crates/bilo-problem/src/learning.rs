@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Diagnostic, Result, list};
 use crate::model::{Constant, Coordinate, Unknown, UnknownFunction};
-use crate::reader::{Reader, count, table};
 use crate::schema;
+use crate::tree::reader::{Reader, count, table};
 use crate::tree::{Node, Table};
 
 /// Nodes along each coordinate where solutions are learned, unless stated: for one coordinate, and for several.

@@ -1,11 +1,11 @@
 //! How data speak of an observed quantity: what a problem file says under `likelihood`.
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::evaluate::points::place_at;
 use crate::model::{Coordinate, Formula, Problem};
-use crate::points::place_at;
-use crate::read_points::coordinate_number;
-use crate::reader::{Reader, choice, count, formula, numbers, table};
+use crate::read::points::coordinate_number;
 use crate::schema;
+use crate::tree::reader::{Reader, choice, count, formula, numbers, table};
 use crate::tree::{Node, Value};
 
 /// How data speak of the observed quantity: what is added up over the data, in units in which the sum is

@@ -1,14 +1,14 @@
 //! The table `[audit]`: values of the unknowns beside the guess, where the local operator is held against the classical
 //! solution.
 
-use crate::check::Check;
 use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::evaluate::names::NET;
 use crate::function::Shape;
 use crate::known::KnownFunction;
 use crate::model::{Constant, Formula, GradientMode, Problem, Transform, Unknown, UnknownFunction};
-use crate::names::NET;
-use crate::reader::{Reader, formula, number, table, wrong_type};
+use crate::resolve::check::Check;
 use crate::schema;
+use crate::tree::reader::{Reader, formula, number, table, wrong_type};
 use crate::tree::{Node, Table, Value};
 
 /// The guess, with some of the unknowns moved.

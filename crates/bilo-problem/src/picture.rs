@@ -1,15 +1,15 @@
 //! Pictures of a result over two coordinates: read from `[picture.NAME]`.
 
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
+use crate::evaluate::names::Names;
+use crate::evaluate::points::place_at;
+use crate::model::observation::Observation;
 use crate::model::{Coordinate, Formula, Problem};
-use crate::names::Names;
-use crate::observation::Observation;
-use crate::points::place_at;
-use crate::points_spec::Ground;
-use crate::read_points::read_held;
-use crate::reader::{Reader, formula, number, string, wrong_type};
+use crate::read::points::read_held;
 use crate::schema;
+use crate::tree::reader::{Reader, formula, number, string, wrong_type};
 use crate::tree::{Entry, Node, Value};
+use crate::written::points::Ground;
 
 /// A picture of the result of a run: a field in colours and contours, over two coordinates.
 #[derive(Clone, Debug, PartialEq)]

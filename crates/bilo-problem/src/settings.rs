@@ -5,8 +5,8 @@ use crate::model::{
     Constant, GradientMode, Levels, NetworkChoice, Recipe, Schedule, ThetaOptimiser, Training,
     WeightOptimiser,
 };
-use crate::reader::{Reader, choice, table};
 use crate::schema;
+use crate::tree::reader::{Reader, choice, table};
 use crate::tree::{Node, Table};
 use bilo_jet::{Activation, Precision};
 

@@ -1,18 +1,18 @@
 //! Unknown functions: read from `[unknown.NAME]` with `of`, stated in Rust, evaluated.
 
-use crate::argument::{Placed, Variables};
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use crate::folder::Folder;
+use crate::evaluate::names::{NET, Names};
+use crate::files::folder::Folder;
 use crate::known::KnownSpec;
 use crate::model::{
     Argument, Constant, Formula, FunctionBasis, NetworkChoice, Problem, Recipe, Regulariser, RegulariserKind,
     UnknownFunction,
 };
-use crate::names::{NET, Names};
-use crate::read_known::KnownReader;
-use crate::reader::{Reader, count, pair, string, wrong_type};
+use crate::read::known::KnownReader;
+use crate::resolve::argument::{Placed, Variables};
 use crate::schema;
 use crate::settings::read_network;
+use crate::tree::reader::{Reader, count, pair, string, wrong_type};
 use crate::tree::{Entry, Node, Value};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 

@@ -1,11 +1,11 @@
 //! What must hold in an unknown function.
 
-use crate::check::Check;
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
 use crate::known::{FIELD, KnownFunction};
+use crate::model::random_field::RandomField;
 use crate::model::{Coordinate, FunctionBasis, GradientMode, RegulariserKind, UnknownFunction};
-use crate::random_field::RandomField;
+use crate::resolve::check::Check;
 
 /// Most nodes of an unknown function.
 const MOST_NODES: usize = 100_000;

@@ -15,9 +15,9 @@
 //! is an error of fourth order in cells/width.
 
 use crate::diagnostic::{Diagnostic, Origin, Result};
-use crate::given::{Stated, Values};
+use crate::grid::raster::Raster;
 use crate::model::{Constant, Formula};
-use crate::raster::Raster;
+use crate::resolve::given::{Stated, Values};
 use crate::spline::{GridAxis, Interpolation, along};
 use bilo_expr::{Graph, Input, Leaf, Scope, Scratch, Tape, lower};
 use std::f64::consts::SQRT_2;

@@ -1,5 +1,7 @@
 //! A TOML text as a tree that knows where everything was written, with overrides merged in.
 
+pub(crate) mod reader;
+
 use crate::diagnostic::{Diagnostic, Origin, Result, Source};
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,26 +1,31 @@
 //! From the tree of a problem file to a [`Problem`].
 
-use crate::argument::Variables;
-use crate::data::{DataFile, read_particles, read_table};
+mod given;
+pub(crate) mod known;
+pub(crate) mod points;
+
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::dictionary::{self, OperatorKind};
-use crate::folder::Folder;
-use crate::input::read_input;
+use crate::evaluate::input::read_input;
+use crate::evaluate::names::NET;
+use crate::files::folder::Folder;
 use crate::likelihood::{Likelihood, read_likelihood};
+use crate::model::observation::{Data, Made, Observation};
 use crate::model::{
     Constant, Coordinate, Equation, Formula, GradientMode, Problem, Recipe, State, Transform, Unknown,
     UnknownFunction,
 };
-use crate::names::NET;
-use crate::observation::{Data, Made, Observation};
 use crate::picture::read_picture;
-use crate::points_spec::Ground;
-use crate::read_given::read_given;
-use crate::read_points::{example_counts, read_held, read_spec, with_renewal};
-use crate::reader::{Reader, number, pair, string, table};
+use crate::resolve::argument::Variables;
+use crate::resolve::check;
+use crate::resolve::data_file::{DataFile, read_particles, read_table};
+use crate::tree::reader::{Reader, number, pair, string, table};
 use crate::tree::{Entry, Node, Places, Table, Value, join};
 use crate::unknown_function::{is_function, read_function};
-use crate::{check, classical, learning, neighbour, schema, settings};
+use crate::written::points::Ground;
+use crate::{classical, learning, neighbour, schema, settings};
+use given::read_given;
+use points::{example_counts, read_held, read_spec, with_renewal};
 
 /// Reads and checks a whole problem; data files are found relative to `folder`.
 pub(crate) fn read_problem(mut tree: Table, folder: Folder<'_>) -> Result<Problem> {

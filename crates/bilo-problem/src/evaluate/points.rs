@@ -1,10 +1,10 @@
 //! From a choice of points to a source of their coordinates.
 
 use crate::diagnostic::{Diagnostic, Error, Result};
-use crate::formula::evaluate;
+use crate::evaluate::names::Names;
 use crate::given_columns;
+use crate::model::formula::evaluate;
 use crate::model::{Constant, Coordinate, Formula, Layout, Points, Problem, Renewal, Unknown};
-use crate::names::Names;
 use crate::seeds::{Purpose, seed_for};
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use bilo_jet::{Column, PointSource};

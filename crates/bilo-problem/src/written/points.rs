@@ -1,8 +1,8 @@
 //! Points as a user states them: by the names of coordinates.
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, suggest};
+use crate::evaluate::points::place_at;
 use crate::model::{Constant, Coordinate, Formula, Layout, Points, Renewal, Unknown};
-use crate::points::place_at;
 use crate::tree::Places;
 
 /// Most points of one set; more is a slip of the keyboard and would exhaust the memory.

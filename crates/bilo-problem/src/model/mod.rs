@@ -1,14 +1,18 @@
 //! The inverse problem as plain, validated data: what a problem file or the builder produces and
 //! everything downstream reads.
 
+pub(crate) mod formula;
+pub(crate) mod observation;
+pub(crate) mod random_field;
+
 use crate::diagnostic::Origin;
 use crate::dictionary::OperatorChoice;
-use crate::given::GivenField;
 use crate::known::KnownFunction;
 use crate::learning::Learning;
+use crate::model::observation::Observation;
 use crate::neighbour::Neighbour;
-use crate::observation::Observation;
 use crate::picture::Picture;
+use crate::resolve::given::GivenField;
 use bilo_expr::Ast;
 use bilo_jet::{Activation, Precision};
 

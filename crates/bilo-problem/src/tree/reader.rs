@@ -2,7 +2,7 @@
 //! point at the spot.
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, list, suggest};
-use crate::formula::evaluate;
+use crate::model::formula::evaluate;
 use crate::model::{Constant, Formula};
 use crate::tree::{Entry, Node, Table, Value, join};
 

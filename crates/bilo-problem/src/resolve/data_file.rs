@@ -1,11 +1,11 @@
 //! Points and observed values from files.
 
-use crate::csv::Csv;
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
-use crate::folder::Folder;
+use crate::files::csv::Csv;
+use crate::files::folder::Folder;
 use crate::model::Coordinate;
+use crate::model::observation::Table;
 use crate::npy::{Archive, Array};
-use crate::observation::Table;
 use bilo_jet::PointSource;
 use std::path::PathBuf;
 

@@ -1,12 +1,12 @@
 //! The points of an equation or an observation.
 
-use crate::data::{DataFile, Held, read_points};
 use crate::diagnostic::{Diagnostic, Error, Result, list, suggest};
-use crate::folder::Folder;
+use crate::files::folder::Folder;
 use crate::model::{Coordinate, Formula, Unknown};
-use crate::points_spec::{Ground, PointsSpec, names_unknown};
-use crate::reader::{Reader, count, formula, numbers, string, table};
+use crate::resolve::data_file::{DataFile, Held, read_points};
+use crate::tree::reader::{Reader, count, formula, numbers, string, table};
 use crate::tree::{Entry, Node, Value};
+use crate::written::points::{Ground, PointsSpec, names_unknown};
 
 /// The ways to lay out points.
 const LAYOUTS: [&str; 4] = ["grid", "random", "sobol", "file"];
@@ -115,7 +115,7 @@ pub(crate) fn read_held(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Resu
     let mut held = Vec::new();
     for entry in &table(node, "at")?.entries {
         let number = coordinate_number(entry, coordinates)?;
-        let value = crate::reader::number(&entry.node, &entry.key, reader.constants())?;
+        let value = crate::tree::reader::number(&entry.node, &entry.key, reader.constants())?;
         if let Some(why) = coordinates[number].excludes(value) {
             return Err(Diagnostic::new(why, entry.node.origin.clone()).into());
         }

@@ -1,11 +1,11 @@
 //! What must hold of the points of equations and data.
 
-use crate::check::Check;
 use crate::diagnostic::Result;
+use crate::evaluate::names::Names;
+use crate::evaluate::points::place_at;
+use crate::model::observation::Data;
 use crate::model::{Equation, Layout, Points};
-use crate::names::Names;
-use crate::observation::Data;
-use crate::points::place_at;
+use crate::resolve::check::Check;
 use bilo_expr::{Expr, Leaf};
 
 impl Check<'_> {

@@ -1,8 +1,8 @@
 //! What every name of a problem stands for in expressions.
 
 use crate::diagnostic::Result;
-use crate::given::GivenField;
 use crate::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
+use crate::resolve::given::GivenField;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
 use std::collections::BTreeMap;
 

@@ -1,17 +1,21 @@
 //! Everything that must hold in a problem, whether it comes from a file or from the builder.
 
+mod function;
+mod observation;
+mod points;
+
 use crate::classical::{divided, scheme_fault};
-use crate::data::{finite, positive_sigma};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::dictionary::{Basis, DictionaryChoice};
-use crate::given::refuse_in_inputs;
-use crate::input::{InputValues, refuse_functions};
+use crate::evaluate::input::{InputValues, refuse_functions};
+use crate::evaluate::names::{NET, Names};
 use crate::learning::{Learning, MOST_EXAMPLES};
+use crate::model::observation::Table;
 use crate::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
-use crate::names::{NET, Names};
-use crate::observation::Table;
-use crate::points_spec::check_columns;
+use crate::resolve::data_file::{finite, positive_sigma};
+use crate::resolve::given::refuse_in_inputs;
 use crate::tree::Places;
+use crate::written::points::check_columns;
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use crate::function::corners;
 use crate::model::Coordinate;
-use crate::observation::Table;
+use crate::model::observation::Table;
 
 /// Values at the nodes of a tensor grid; between nodes the function is linear in each coordinate. Beyond the
 /// last node of a coordinate the nearest node counts; a periodic coordinate leads back to the first node.

@@ -1,14 +1,14 @@
 //! Known functions in problem files: an expression, `{ random-field = .. }` or `{ file = .. }`.
 
-use crate::data::{DataFile, read_table};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::folder::Folder;
-use crate::grid_values::GridValues;
+use crate::files::folder::Folder;
+use crate::grid::values::GridValues;
 use crate::known::{FIELD, KnownFunction};
+use crate::model::random_field::RandomField;
 use crate::model::{Coordinate, Formula};
-use crate::random_field::RandomField;
-use crate::reader::{Reader, count, string};
+use crate::resolve::data_file::{DataFile, read_table};
 use crate::schema;
+use crate::tree::reader::{Reader, count, string};
 use crate::tree::{Node, Value};
 
 /// What known functions of one unknown function are read with.

@@ -2,16 +2,16 @@
 
 use crate::classical::divided;
 use crate::diagnostic::{Diagnostic, Error, Result, list};
-use crate::diffuse::Diffuse;
-use crate::folder::Folder;
-use crate::given::{self, GivenField, Stated, Values, numbers_of, resolve};
+use crate::files::folder::Folder;
+use crate::grid::raster::Raster;
 use crate::model::{Constant, Coordinate};
 use crate::nifti::{Image, MOST_VOXELS};
 use crate::npy::{Archive, Array};
-use crate::raster::Raster;
-use crate::reader::{Reader, numbers, pair, string, table, wrong_type};
+use crate::resolve::diffuse::Diffuse;
+use crate::resolve::given::{self, GivenField, Stated, Values, numbers_of, resolve};
 use crate::schema;
 use crate::spline::{GridAxis, Interpolation};
+use crate::tree::reader::{Reader, numbers, pair, string, table, wrong_type};
 use crate::tree::{Entry, Node, Table, Value};
 
 /// Most bytes of a file: those of the largest image in double precision.

@@ -1,10 +1,10 @@
 //! Given fields: functions of coordinates that are known by their values on a grid, such as images.
 
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
-use crate::diffuse::Diffuse;
+use crate::evaluate::names::Names;
+use crate::grid::raster::Raster;
 use crate::model::{Constant, Coordinate, Problem};
-use crate::names::Names;
-use crate::raster::Raster;
+use crate::resolve::diffuse::Diffuse;
 use crate::spline::{Interpolation, Spline};
 use bilo_expr::Leaf;
 use std::sync::Arc;

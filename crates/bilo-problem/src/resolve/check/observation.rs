@@ -1,10 +1,10 @@
 //! What must hold of observations: their data and their likelihoods.
 
-use crate::check::Check;
 use crate::diagnostic::Result;
 use crate::likelihood::{Likelihood, Quadrature};
 use crate::model::Problem;
-use crate::observation::{Data, Observation, Table};
+use crate::model::observation::{Data, Observation, Table};
+use crate::resolve::check::Check;
 use crate::sites::Sites;
 
 impl Check<'_> {

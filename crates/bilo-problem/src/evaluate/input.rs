@@ -1,11 +1,11 @@
 //! Extra inputs of networks: read from `[input.NAME]`, evaluated.
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::evaluate::names::Names;
 use crate::model::{Input, Problem};
-use crate::names::Names;
-use crate::reader::Reader;
 use crate::schema;
 use crate::tree::Entry;
+use crate::tree::reader::Reader;
 use crate::unknown_function::evaluate;
 use bilo_expr::{Leaf, Tape};
 
