@@ -23,7 +23,6 @@ mod resume;
 mod run;
 mod schema;
 mod serve;
-mod settings;
 mod solve;
 mod statement;
 mod study;

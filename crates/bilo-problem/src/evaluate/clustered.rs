@@ -1,8 +1,8 @@
 //! Points where a dictionary needs them, denser towards the ends of the domain for polynomials, and their weights.
 
 use crate::diagnostic::Result;
-use crate::dictionary::Basis;
 use crate::model::{Coordinate, Layout, Points, Problem};
+use crate::settings::Basis;
 use bilo_jet::PointSource;
 
 /// Nodes for each polynomial along a coordinate: enough for a stable fit by least squares.

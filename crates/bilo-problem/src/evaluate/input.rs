@@ -1,20 +1,10 @@
-//! Extra inputs of networks: read from `[input.NAME]`, evaluated.
+//! Extra inputs of networks at points.
 
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::evaluate::names::Names;
-use crate::model::{Input, Problem};
-use crate::schema;
-use crate::tree::Entry;
-use crate::tree::reader::Reader;
-use crate::unknown_function::evaluate;
+use crate::evaluate::tape::evaluate;
+use crate::model::problem::Problem;
 use bilo_expr::{Leaf, Tape};
-
-/// Reads a table `[input.NAME]`.
-pub(crate) fn read_input(path: &str, entry: &Entry) -> Result<Input> {
-    let reader = Reader::of(&entry.node, path, &[], &schema::INPUT.names())?;
-    let value = reader.formula("value")?.ok_or_else(|| reader.missing("value", "\"abs(x - 0.5)\""))?;
-    Ok(Input { name: entry.key.clone(), value })
-}
 
 /// The inputs of a problem, compiled.
 pub struct InputValues {
@@ -47,24 +37,5 @@ impl InputValues {
             let point = evaluate(tape, &given).iter().position(|value| !value.is_finite())?;
             Some((input, point))
         })
-    }
-}
-
-/// Networks see unknown functions as inputs of their own: says so where an input uses one.
-pub(crate) fn refuse_functions(problem: &Problem) -> Result<()> {
-    problem.inputs.iter().try_for_each(|input| refuse_function(problem, input))
-}
-
-fn refuse_function(problem: &Problem, input: &Input) -> Result<()> {
-    let functions = &problem.functions;
-    let is_function = |(name, _): &(&str, _)| functions.iter().any(|function| function.name == *name);
-    match input.value.ast.names().into_iter().find(is_function) {
-        None => Ok(()),
-        Some((name, _)) => {
-            let message = format!("the input `{}` depends on the unknown function `{name}`", input.name);
-            let help = "an input is an expression of coordinates, constants and unknown numbers; networks see \
-                        unknown functions in any case";
-            Err(Diagnostic::new(message, input.value.origin.clone()).help(help).into())
-        }
     }
 }

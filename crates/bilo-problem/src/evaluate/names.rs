@@ -1,8 +1,8 @@
 //! What every name of a problem stands for in expressions.
 
 use crate::diagnostic::Result;
+use crate::model::given::GivenField;
 use crate::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
-use crate::resolve::given::GivenField;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ impl Names {
     fn bind_scalars(&mut self, problem: &Problem) {
         for unknown in &problem.unknowns {
             let eta = self.graph.symbol(&unknown.name);
-            let theta = unknown.theta_expr(eta, &mut self.graph);
+            let theta = theta_expr(unknown, eta, &mut self.graph);
             self.eta.push(eta);
             self.theta.push(theta);
             self.scope.bind(&unknown.name, theta);
@@ -342,69 +342,13 @@ impl Names {
     }
 }
 
-impl Problem {
-    /// The variables eta of the scalars at their guesses.
-    pub fn eta_of_guess(&self) -> Vec<f64> {
-        self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()
-    }
-
-    /// The names of the scalars.
-    pub fn unknown_names(&self) -> Vec<String> {
-        self.unknowns.iter().map(|unknown| unknown.name.clone()).collect()
-    }
-
-    /// The values of the scalars at some variables; coefficients of functions after these are left out.
-    pub fn thetas(&self, eta: &[f64]) -> Vec<f64> {
-        self.unknowns.iter().zip(eta).map(|(unknown, &eta)| unknown.theta_of(eta)).collect()
-    }
-
-    /// The variables eta of the scalars at their truths, if all have one.
-    pub fn eta_of_truth(&self) -> Option<Vec<f64>> {
-        self.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect()
-    }
-}
-
-impl Unknown {
-    /// The variable eta of a value theta.
-    pub fn eta_of(&self, theta: f64) -> f64 {
-        match self.transform {
-            Transform::Identity => theta / self.scale,
-            Transform::Log => (theta / self.scale).ln(),
-        }
-    }
-
-    /// The value theta of a variable eta.
-    pub fn theta_of(&self, eta: f64) -> f64 {
-        match self.transform {
-            Transform::Identity => self.scale * eta,
-            Transform::Log => self.scale * eta.exp(),
-        }
-    }
-
-    /// d theta / d eta at a variable eta.
-    pub fn theta_slope(&self, eta: f64) -> f64 {
-        match self.transform {
-            Transform::Identity => self.scale,
-            Transform::Log => self.theta_of(eta),
-        }
-    }
-
-    /// The nearest variable whose value lies within the unknown's bounds.
-    pub fn project(&self, eta: f64) -> f64 {
-        match self.bounds {
-            Some((lo, _)) if self.theta_of(eta) < lo => self.eta_of(lo),
-            Some((_, hi)) if self.theta_of(eta) > hi => self.eta_of(hi),
-            _ => eta,
-        }
-    }
-
-    fn theta_expr(&self, eta: Symbol, graph: &mut Graph) -> Expr {
-        let eta = graph.leaf(eta);
-        let scale = graph.constant(self.scale);
-        let bare = match self.transform {
-            Transform::Identity => eta,
-            Transform::Log => graph.unary(bilo_expr::Unary::Exp, eta),
-        };
-        graph.mul(scale, bare)
-    }
+/// An unknown as an expression of its variable eta.
+fn theta_expr(unknown: &Unknown, eta: Symbol, graph: &mut Graph) -> Expr {
+    let eta = graph.leaf(eta);
+    let scale = graph.constant(unknown.scale);
+    let bare = match unknown.transform {
+        Transform::Identity => eta,
+        Transform::Log => graph.unary(bilo_expr::Unary::Exp, eta),
+    };
+    graph.mul(scale, bare)
 }

@@ -149,20 +149,6 @@ impl Points {
     }
 }
 
-impl Coordinate {
-    /// `count` equidistant values, both ends included; the upper end of a periodic coordinate is
-    /// its lower end and left out.
-    pub fn axis(&self, count: usize) -> Vec<f64> {
-        let cells = if self.periodic { count } else { count.saturating_sub(1).max(1) };
-        (0..count).map(|i| self.at_fraction(i as f64 / cells as f64)).collect()
-    }
-
-    /// The lower end at 0, the upper end (to the bit) at 1.
-    pub fn at_fraction(&self, fraction: f64) -> f64 {
-        self.lo * (1.0 - fraction) + self.hi * fraction
-    }
-}
-
 fn sobol(point: usize, dimension: usize, seed: u64) -> f64 {
     let available = sobol_burley::NUM_DIMENSIONS as usize;
     let seed = (seed ^ (seed >> 32)) as u32;

@@ -4,7 +4,7 @@
 //! error, not an overflow.
 //!
 //! ```
-//! use bilo::npy::{Archive, Array, write_archive};
+//! use bilo_problem::npy::{Archive, Array, write_archive};
 //! use std::io::Cursor;
 //!
 //! let mut file = Cursor::new(vec![]);

@@ -1,7 +1,7 @@
 //! Functions through values on a grid of even spacing, with exact derivatives: tensor products of B-splines.
 //!
 //! ```
-//! use bilo::spline::{GridAxis, Interpolation, Spline};
+//! use bilo_problem::spline::{GridAxis, Interpolation, Spline};
 //!
 //! // x³ at x = 0, 0.5, .., 2: a cubic is met everywhere, with its derivatives.
 //! let axis = GridAxis { first: 0.0, step: 0.5, count: 5 };
@@ -10,6 +10,8 @@
 //! assert!((cube.at(&[&[1.2]], &[0])[0] - 1.728).abs() < 1e-14);
 //! assert!((cube.at(&[&[1.2]], &[1])[0] - 4.32).abs() < 1e-13);
 //! ```
+
+use crate::words::{Words, words};
 
 /// What is between the nodes of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +29,12 @@ pub enum Interpolation {
     Nearest,
 }
 
-impl Interpolation {
-    /// All, with their names in a problem file.
-    pub const NAMED: [(&'static str, Interpolation); 4] = [
-        ("cubic", Interpolation::Cubic),
-        ("smooth", Interpolation::Smooth),
-        ("linear", Interpolation::Linear),
-        ("nearest", Interpolation::Nearest),
-    ];
+words!(Interpolation { "cubic" => Cubic, "smooth" => Smooth, "linear" => Linear, "nearest" => Nearest });
 
+impl Interpolation {
     /// The name in a problem file.
     pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, other)| *other == self).map_or("", |(name, _)| name)
+        self.word()
     }
 
     /// Highest continuous derivative along each coordinate.

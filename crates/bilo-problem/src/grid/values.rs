@@ -1,6 +1,5 @@
 //! Functions given by values on a tensor grid of any spacing.
 
-use crate::function::corners;
 use crate::model::Coordinate;
 use crate::model::observation::Table;
 
@@ -128,6 +127,17 @@ fn distinct(column: &[f64]) -> Vec<f64> {
     nodes.sort_by(f64::total_cmp);
     nodes.dedup();
     nodes
+}
+
+/// The nodes around a point in row-major order and their weights, from how many nodes each axis has and the
+/// two around the point along it.
+pub(crate) fn corners(axes: impl Iterator<Item = (usize, [(usize, f64); 2])>) -> Vec<(usize, f64)> {
+    let mut corners = vec![(0, 1.0)];
+    for (length, pair) in axes {
+        let times = |&(node, weight): &(usize, f64)| pair.map(|(next, w)| (node * length + next, weight * w));
+        corners = corners.iter().flat_map(times).collect();
+    }
+    corners
 }
 
 #[cfg(test)]

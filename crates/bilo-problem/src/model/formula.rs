@@ -1,8 +1,26 @@
 //! Expressions that know where they were written.
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result};
-use crate::model::{Constant, Formula};
-use bilo_expr::{ExprError, Graph, Scope, lower, parse};
+use crate::model::domain::Constant;
+use bilo_expr::{Ast, ExprError, Graph, Scope, lower, parse};
+
+/// An expression, as written and as parsed, that knows where it was written.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// As written.
+    pub text: String,
+    /// As parsed.
+    pub ast: Ast,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// Two formulas are the same if they say the same, wherever they were written.
+impl PartialEq for Formula {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
 
 impl Formula {
     /// Parses an expression that was written at `origin`.

@@ -1,6 +1,6 @@
 //! Observations as plain data.
 
-use crate::likelihood::Likelihood;
+use crate::model::likelihood::Likelihood;
 use crate::model::{Formula, Points};
 
 /// Data and what they are data of.

@@ -1,70 +1,42 @@
-//! Known functions in problem files: an expression, `{ random-field = .. }` or `{ file = .. }`.
+//! Known functions: an expression, `{ random-field = .. }` or `{ file = .. }`.
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::files::folder::Folder;
-use crate::grid::values::GridValues;
-use crate::known::{FIELD, KnownFunction};
+use crate::model::known::FIELD;
 use crate::model::random_field::RandomField;
-use crate::model::{Coordinate, Formula};
-use crate::resolve::data_file::{DataFile, read_table};
 use crate::schema;
-use crate::tree::reader::{Reader, count, string};
+use crate::tree::reader::{Reader, count, expression, string};
 use crate::tree::{Node, Value};
+use crate::written::known::KnownSpec;
 
-/// What known functions of one unknown function are read with.
-pub(crate) struct KnownReader<'a> {
-    /// What the unknown function depends on.
-    pub(crate) axes: Vec<Coordinate>,
-    /// Files are found relative to this.
-    pub(crate) folder: Folder<'a>,
+/// The known function under a key; a number is a function that is constant.
+pub(super) fn read_known(reader: &Reader<'_>, key: &str) -> Result<Option<KnownSpec>> {
+    let Some(node) = reader.get(key) else { return Ok(None) };
+    Ok(Some(match &node.value {
+        Value::Integer(_) | Value::Float(_) => {
+            KnownSpec::Formula(format!("{:?}", reader.number(key)?.unwrap_or_default()))
+        }
+        Value::Table(_) => read_table(reader, key, node)?,
+        _ => KnownSpec::Formula(expression(node, key)?.to_owned()),
+    }))
 }
 
-impl KnownReader<'_> {
-    /// The known function under a key; a number is a function that is constant.
-    pub(crate) fn read(&self, reader: &Reader<'_>, key: &str) -> Result<Option<KnownFunction>> {
-        let Some(node) = reader.get(key) else { return Ok(None) };
-        let known = match &node.value {
-            Value::Integer(_) | Value::Float(_) => {
-                let number = reader.number(key)?.unwrap_or_default();
-                KnownFunction::Formula(Formula::parse(&format!("{number:?}"), node.origin.clone())?)
-            }
-            Value::Table(_) => self.table(reader, key, node)?,
-            _ => return Ok(reader.formula(key)?.map(KnownFunction::Formula)),
-        };
-        Ok(Some(known))
-    }
-
-    fn table(&self, reader: &Reader<'_>, key: &str, node: &Node) -> Result<KnownFunction> {
-        let path = reader.path(key);
-        let inner = Reader::of(node, &path, reader.constants(), &schema::KNOWN_FUNCTION.names())?;
-        match (inner.get("random-field"), inner.get("file"), inner.formula("value")?) {
-            (Some(field), None, value) => {
-                let field = read_field(field, &inner)?;
-                let value = value.map_or_else(|| Formula::parse(FIELD, node.origin.clone()), Ok)?;
-                Ok(KnownFunction::Random { field, value })
-            }
-            (None, Some(file), None) => self.file(file),
-            (None, Some(_), Some(value)) => {
-                Err(Diagnostic::new("`value` belongs to `random-field`", value.origin).into())
-            }
-            _ => {
-                let message = format!("`{key}` is an expression, a `random-field` or from a `file`");
-                let help = "write `{ random-field = { sd = 1.0, length = 0.1, seed = 1 } }`, for instance";
-                Err(Diagnostic::new(message, node.origin.clone()).help(help).into())
-            }
+fn read_table(reader: &Reader<'_>, key: &str, node: &Node) -> Result<KnownSpec> {
+    let path = reader.path(key);
+    let inner = Reader::of(node, &path, reader.constants(), &schema::KNOWN_FUNCTION.names())?;
+    match (inner.get("random-field"), inner.get("file"), inner.expression("value")?) {
+        (Some(field), None, value) => {
+            Ok(KnownSpec::Random(read_field(field, &inner)?, value.unwrap_or_else(|| FIELD.to_owned())))
         }
-    }
-
-    fn file(&self, node: &Node) -> Result<KnownFunction> {
-        let name = string(node, "file")?;
-        let (folder, origin) = (self.folder, &node.origin);
-        let file = DataFile { name, folder, origin, coordinates: &self.axes, held: &[] };
-        let table = read_table(&file)?;
-        let grid = GridValues::from_table(&self.axes, &table).map_err(|why| {
-            Diagnostic::new(format!("{name} has no values on a grid: {why}"), origin.clone())
-                .help("give every combination of the nodes along the coordinates once")
-        })?;
-        Ok(KnownFunction::Grid { grid, source: format!("from {name}"), origin: origin.clone() })
+        (None, Some(file), None) => Ok(KnownSpec::File(string(file, "file")?.to_owned())),
+        (None, Some(_), Some(_)) => {
+            let origin = inner.content_of("value");
+            Err(Diagnostic::new("`value` belongs to `random-field`", origin).into())
+        }
+        _ => {
+            let message = format!("`{key}` is an expression, a `random-field` or from a `file`");
+            let help = "write `{ random-field = { sd = 1.0, length = 0.1, seed = 1 } }`, for instance";
+            Err(Diagnostic::new(message, node.origin.clone()).help(help).into())
+        }
     }
 }
 

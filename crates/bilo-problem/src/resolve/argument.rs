@@ -1,7 +1,8 @@
 //! What an unknown function depends on: coordinates, or one state.
 
 use crate::diagnostic::{Diagnostic, Origin, suggest};
-use crate::model::{Argument, Coordinate, UnknownFunction, Variable};
+use crate::model::domain::Coordinate;
+use crate::model::function::{Argument, Variable};
 
 /// All that a function may depend on.
 #[derive(Clone, Copy)]
@@ -68,21 +69,6 @@ impl Variables<'_> {
         let arguments = axes.map(|(c, axis)| (Variable::Coordinate(c), axis));
         let own = arguments.filter(|(variable, _)| found.contains(variable));
         Ok(own.map(|(variable, axis)| Argument { variable, axis: axis.clone() }).collect())
-    }
-}
-
-impl UnknownFunction {
-    /// The state that it depends on, if it is a function of a state.
-    pub fn state(&self) -> Option<usize> {
-        self.of.iter().find_map(|argument| match argument.variable {
-            Variable::State(state) => Some(state),
-            Variable::Coordinate(_) => None,
-        })
-    }
-
-    /// The names of its arguments.
-    pub fn argument_names(&self) -> Vec<&str> {
-        self.of.iter().map(|argument| argument.axis.name.as_str()).collect()
     }
 }
 

@@ -14,11 +14,12 @@
 //! variance 1/3 cells² by itself; the coefficients are m convolved with the rest of the Gaussian. What is left
 //! is an error of fourth order in cells/width.
 
-use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::grid::raster::Raster;
-use crate::model::{Constant, Formula};
-use crate::resolve::given::{Stated, Values};
-use crate::spline::{GridAxis, Interpolation, along};
+use crate::grid::spline::{GridAxis, Interpolation, along};
+use crate::model::domain::Constant;
+use crate::model::formula::Formula;
+use crate::resolve::values::Values;
 use bilo_expr::{Graph, Input, Leaf, Scope, Scratch, Tape, lower};
 use std::f64::consts::SQRT_2;
 
@@ -43,36 +44,27 @@ pub(crate) struct Diffuse {
 }
 
 impl Diffuse {
-    /// The field far from where the condition holds, unless stated: an equation degenerates at zero.
-    pub(crate) const DEFAULT_FLOOR: f64 = 1e-3;
-
     pub(crate) fn new(condition: Formula, width: f64, floor: f64) -> Self {
         Self { condition, width, floor }
-    }
-
-    /// The same from a text without a place.
-    pub(crate) fn parse(path: &str, condition: &str, width: f64, floor: f64) -> Result<Self> {
-        let place = Origin::text(format!("{path}.diffuse"), condition);
-        Ok(Self::new(Formula::parse(condition, place)?, width, floor))
     }
 
     /// The field, from the images that its condition is about.
     pub(crate) fn values(
         &self,
-        field: &Stated,
+        error: impl Fn(String) -> Diagnostic,
         images: &[(&str, &Values)],
         constants: &[Constant],
     ) -> Result<Values> {
         let (mask, like) = self.mask(images, constants)?;
         if !(0.0..1.0).contains(&self.floor) {
-            return Err(field.error(format!("`floor` must be in [0, 1), found {:?}", self.floor)).into());
+            return Err(error(format!("`floor` must be in [0, 1), found {:?}", self.floor)).into());
         }
         let axes = &like.raster.axes;
         let coarsest = axes.iter().fold(0.0_f64, |coarsest, axis| coarsest.max(axis.step));
         if !(self.width.is_finite() && self.width >= LEAST_CELLS * coarsest) {
             let least = LEAST_CELLS * coarsest;
             let message = format!("`width` must be at least two cells, {least}, found {:?}", self.width);
-            return Err(field.error(message).into());
+            return Err(error(message).into());
         }
         let values = smoothed(mask, axes, self.width / (2.0 * PERCENTILE));
         let values = values.into_iter().map(|s| self.floor + (1.0 - self.floor) * s).collect();
@@ -158,7 +150,7 @@ fn convolved(line: &[f64], kernel: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spline::Spline;
+    use crate::grid::spline::Spline;
 
     /// The distance of S at a flat interface between two cells from the error function that it stands for, with
     /// so many cells in the width, and the smallest and largest values.

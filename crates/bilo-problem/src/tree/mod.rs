@@ -1,9 +1,13 @@
 //! A TOML text as a tree that knows where everything was written, with overrides merged in.
 
+pub(crate) mod assignment;
+pub(crate) mod places;
 pub(crate) mod reader;
 
+pub use assignment::Assignment;
+pub(crate) use places::Places;
+
 use crate::diagnostic::{Diagnostic, Origin, Result, Source};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -15,6 +19,14 @@ pub(crate) struct Node {
     pub(crate) origin: Origin,
 }
 
+impl Node {
+    /// Whether it is a table in braces.
+    pub(crate) fn is_inline(&self) -> bool {
+        self.origin.slice().is_some_and(|written| written.starts_with('{'))
+    }
+}
+
+/// What may stand behind a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
@@ -47,6 +59,7 @@ pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
 }
 
+/// A key and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -65,13 +78,21 @@ impl Table {
         self.entries.iter_mut().find(|e| e.key == key)
     }
 
-    fn take(&mut self, key: &str) -> Option<Node> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<Node> {
         let place = self.entries.iter().position(|e| e.key == key)?;
         Some(self.entries.remove(place).node)
     }
 
+    /// Takes the entries of these keys out of the table.
+    pub(crate) fn split_off(&mut self, keys: &[&str]) -> Table {
+        let (taken, kept) =
+            std::mem::take(&mut self.entries).into_iter().partition(|e| keys.contains(&&e.key[..]));
+        self.entries = kept;
+        Table { entries: taken }
+    }
+
     /// Puts the entries of `over` over the own ones, tables into tables.
-    fn merge(&mut self, over: Table) {
+    pub(crate) fn merge(&mut self, over: Table) {
         for mut entry in over.entries {
             entry.overriding = true;
             match self.get_mut(&entry.key) {
@@ -109,7 +130,7 @@ impl Table {
 impl Entry {
     fn put(&mut self, over: Entry) {
         // `a.b=1` reaches into the table a, `a={b=1}` replaces it.
-        let inline = over.node.origin.slice().is_some_and(|s| s.starts_with('{'));
+        let inline = over.node.is_inline();
         match (&mut self.node.value, over.node.value) {
             (Value::Table(own), Value::Table(new)) if !inline => own.merge(new),
             (_, value) => {
@@ -167,92 +188,6 @@ fn convert(source: &Arc<Source>, value: &DeValue<'_>, span: Range<usize>) -> Res
         DeValue::Table(table) => Value::Table(convert_table(source, table)?),
     };
     Ok(Node { value, origin })
-}
-
-/// Merges `key=value` into the tree; `option` is the option that said so.
-pub(crate) fn merge_override(tree: &mut Table, option: &str, argument: &str) -> Result<()> {
-    let source = Source::new(option, argument);
-    let Some((key, value)) = argument.split_once('=') else {
-        let whole = Origin::new(&source, 0..argument.len());
-        let error = Diagnostic::new("an override needs a key and a value", whole);
-        return Err(error.help("write `key=value`, for example `train.rate=0.01`").into());
-    };
-    let parsed = if is_bare_word(value.trim()) { bare_word(&source, key, value) } else { parse(&source) };
-    tree.merge(parsed?);
-    Ok(())
-}
-
-/// Whether it reads as a string that lost its quotes on the way through a shell.
-fn is_bare_word(value: &str) -> bool {
-    let is_toml = DeValue::parse(value).is_ok();
-    let forbidden = |c: char| c.is_whitespace() || "\"'[]{}#=,".contains(c);
-    !is_toml && value.starts_with(|c: char| c.is_alphabetic()) && !value.contains(forbidden)
-}
-
-fn bare_word(source: &Arc<Source>, key: &str, value: &str) -> Result<Table> {
-    let start = key.len() + 1 + (value.len() - value.trim_start().len());
-    let leaf = Node {
-        value: Value::Text(value.trim().to_string()),
-        origin: Origin::new(source, start..start + value.trim().len()),
-    };
-    let mut table = parse_part(source, &format!("{key}=0"))?;
-    replace_leaf(&mut table, leaf);
-    Ok(table)
-}
-
-/// Replaces the only leaf of a table made of one dotted key.
-fn replace_leaf(table: &mut Table, leaf: Node) {
-    if let Some(entry) = table.entries.last_mut() {
-        match &mut entry.node.value {
-            Value::Table(inner) => replace_leaf(inner, leaf),
-            _ => entry.node = leaf,
-        }
-    }
-}
-
-/// Where each part of a problem was written, by its dotted path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
-    /// The key and the value.
-    places: BTreeMap<String, (Origin, Origin)>,
-}
-
-impl Places {
-    /// The places of everything in a tree.
-    pub(crate) fn of(tree: &Table) -> Places {
-        let mut places = Places::default();
-        places.add(tree, "");
-        places
-    }
-
-    fn add(&mut self, table: &Table, path: &str) {
-        for entry in &table.entries {
-            let path = join(path, &entry.key);
-            if let Value::Table(inner) = &entry.node.value {
-                self.add(inner, &path);
-            }
-            self.places.insert(path, (entry.key_origin.clone(), entry.node.origin.clone()));
-        }
-    }
-
-    /// The place of a path's last key, if it was written.
-    pub(crate) fn key(&self, path: &str) -> Origin {
-        self.places.get(path).map_or(Origin::none(), |(key, _)| key.clone())
-    }
-
-    /// The place of a path's value, or of the nearest part above it that was written.
-    pub(crate) fn get(&self, path: &str) -> Origin {
-        let mut path = path;
-        loop {
-            if let Some((_, value)) = self.places.get(path) {
-                return value.clone();
-            }
-            match path.rsplit_once('.') {
-                Some((parent, _)) => path = parent,
-                None => return Origin::none(),
-            }
-        }
-    }
 }
 
 /// `path.key`, or `key` at the top.

@@ -2,9 +2,11 @@
 //! point at the spot.
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, list, suggest};
-use crate::model::formula::evaluate;
-use crate::model::{Constant, Formula};
+use crate::model::domain::Constant;
+use crate::model::formula::{Formula, evaluate};
+use crate::tree::places::content;
 use crate::tree::{Entry, Node, Table, Value, join};
+use crate::words::Words;
 
 /// A table, its dotted path and the constants that its numbers may use.
 #[derive(Clone, Copy)]
@@ -32,7 +34,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { table, path, origin, constants })
     }
 
-    /// The same for a value that must be a table.
+    /// [`Reader::new`] for a value that must be a table.
     pub(crate) fn of(
         node: &'a Node,
         path: &'a str,
@@ -82,20 +84,25 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>> {
-        let read = |node: &Node| match node.value {
-            Value::Boolean(b) => Ok(b),
-            _ => Err(wrong_type(node, key, "`true` or `false`")),
-        };
-        self.get(key).map(read).transpose()
+        self.get(key).map(|node| boolean(node, key)).transpose()
+    }
+
+    /// Where the characters of a string are.
+    pub(crate) fn content_of(&self, key: &str) -> Origin {
+        match self.get(key) {
+            Some(Node { value: Value::Text(text), origin }) => content(origin, text),
+            _ => self.origin.clone(),
+        }
     }
 
     /// One of several words.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
-        self.get(key).map(|node| choice(node, key, choices)).transpose()
+    pub(crate) fn word<T: Words>(&self, key: &str) -> Result<Option<T>> {
+        self.get(key).map(|node| choice(node, key, T::ALL)).transpose()
     }
 
-    pub(crate) fn formula(&self, key: &str) -> Result<Option<Formula>> {
-        self.get(key).map(|node| formula(node, key)).transpose()
+    /// The text of an expression.
+    pub(crate) fn expression(&self, key: &str) -> Result<Option<String>> {
+        self.get(key).map(|node| expression(node, key).map(str::to_owned)).transpose()
     }
 }
 
@@ -143,6 +150,13 @@ pub(crate) fn number(node: &Node, key: &str, constants: &[Constant]) -> Result<f
     Err(Diagnostic::new(message, node.origin.clone()).into())
 }
 
+pub(crate) fn boolean(node: &Node, key: &str) -> Result<bool> {
+    match node.value {
+        Value::Boolean(flag) => Ok(flag),
+        _ => Err(wrong_type(node, key, "`true` or `false`")),
+    }
+}
+
 /// Two numbers in a list.
 pub(crate) fn pair(node: &Node, key: &str, constants: &[Constant]) -> Result<(f64, f64)> {
     match &node.value {
@@ -185,30 +199,16 @@ pub(crate) fn choice<T: Copy>(node: &Node, key: &str, choices: &[(&str, T)]) -> 
     Err(Diagnostic::new(message, node.origin.clone()).help(help).into())
 }
 
-/// An expression in a string.
-pub(crate) fn formula(node: &Node, key: &str) -> Result<Formula> {
-    let Value::Text(text) = &node.value else {
-        return Err(wrong_type(node, key, "a string with an expression"));
-    };
-    Formula::parse(text, content(node, text))
+/// The text of an expression in a string.
+pub(crate) fn expression<'a>(node: &'a Node, key: &str) -> Result<&'a str> {
+    match &node.value {
+        Value::Text(text) => Ok(text),
+        _ => Err(wrong_type(node, key, "a string with an expression")),
+    }
 }
 
-/// The place of a string's characters, without its quotes; the whole value if escapes make the two
-/// differ.
-fn content(node: &Node, text: &str) -> Origin {
-    let raw = node.origin.slice().unwrap_or_default();
-    for quote in ["\"\"\"", "'''", "\"", "'"] {
-        let Some(inner) = raw.strip_prefix(quote).and_then(|r| r.strip_suffix(quote)) else {
-            continue;
-        };
-        // TOML drops a line break right after the opening quotes.
-        let skipped = inner.len() - inner.trim_start_matches(['\r', '\n']).len();
-        for skip in [0, skipped] {
-            if &inner[skip..] == text {
-                let start = quote.len() + skip;
-                return node.origin.part(start..start + text.len());
-            }
-        }
-    }
-    node.origin.clone()
+/// An expression in a string.
+pub(crate) fn formula(node: &Node, key: &str) -> Result<Formula> {
+    let text = expression(node, key)?;
+    Formula::parse(text, content(&node.origin, text))
 }

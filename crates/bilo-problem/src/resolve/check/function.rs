@@ -1,11 +1,13 @@
 //! What must hold in an unknown function.
 
+use super::Check;
 use crate::diagnostic::Result;
 use crate::function::{Lattice, Shape};
-use crate::known::{FIELD, KnownFunction};
+use crate::model::domain::Coordinate;
+use crate::model::function::{FunctionBasis, RegulariserKind, UnknownFunction};
+use crate::model::known::{FIELD, KnownFunction};
 use crate::model::random_field::RandomField;
-use crate::model::{Coordinate, FunctionBasis, GradientMode, RegulariserKind, UnknownFunction};
-use crate::resolve::check::Check;
+use crate::settings::GradientMode;
 
 /// Most nodes of an unknown function.
 const MOST_NODES: usize = 100_000;
@@ -40,7 +42,6 @@ impl Check<'_> {
         self.demand(moves.iter().any(|&slope| slope != 0.0), &path("form"), || {
             format!("the form of `{}` does not use the network, `net`", function.name)
         })?;
-        self.shape(&path("network"), &function.network)?;
         self.positive(&path("scale"), function.scale)?;
         function.rate.map_or(Ok(()), |rate| self.positive(&path("rate"), rate))?;
         let Some(regulariser) = &function.regulariser else { return Ok(()) };

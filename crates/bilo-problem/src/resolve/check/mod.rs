@@ -1,26 +1,24 @@
 //! Everything that must hold in a problem, whether it comes from a file or from the builder.
 
 mod function;
+mod input;
+mod neighbour;
 mod observation;
 mod points;
+mod scheme;
 
-use crate::classical::{divided, scheme_fault};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::dictionary::{Basis, DictionaryChoice};
-use crate::evaluate::input::{InputValues, refuse_functions};
+use crate::evaluate::input::InputValues;
 use crate::evaluate::names::{NET, Names};
-use crate::learning::{Learning, MOST_EXAMPLES};
+use crate::model::domain::check_columns;
 use crate::model::observation::Table;
-use crate::model::{Classical, Levels, NetworkChoice, Problem, Transform, Unknown, WeightOptimiser};
+use crate::model::problem::Problem;
+use crate::model::unknown::{Transform, Unknown};
 use crate::resolve::data_file::{finite, positive_sigma};
-use crate::resolve::given::refuse_in_inputs;
+use crate::settings::{Basis, Classical, DictionaryChoice, MOST_CELLS, MOST_EXAMPLES, WeightOptimiser};
 use crate::tree::Places;
-use crate::written::points::check_columns;
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
-
-/// Most cells of the reference solver's grid.
-const MOST_CELLS: usize = 1_000_000;
 
 /// Checks a problem; `places` tells where its parts were written.
 pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
@@ -28,8 +26,8 @@ pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.presence()?;
     check.names()?;
     check.coordinates()?;
-    refuse_functions(problem)?;
-    refuse_in_inputs(problem)?;
+    input::refuse_functions(problem)?;
+    input::refuse_given_fields(problem)?;
     InputValues::new(problem)?;
     for unknown in &problem.unknowns {
         check.unknown(unknown)?;
@@ -44,7 +42,6 @@ pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
     for observation in &problem.observations {
         check.observation(observation)?;
     }
-    check.shape("network", &problem.network)?;
     check.dictionary()?;
     check.training()?;
     check.classical()?;
@@ -65,11 +62,8 @@ impl Check<'_> {
         if holds { Ok(()) } else { Err(self.error(path, message()).into()) }
     }
 
-    /// An error at a path; without a file to show, the message names the path.
     pub(crate) fn error(&self, path: &str, message: String) -> Diagnostic {
-        let origin = self.places.get(path);
-        let message = if origin.is_none() { format!("{path}: {message}") } else { message };
-        Diagnostic::new(message, origin)
+        self.places.error(path, message)
     }
 
     pub(crate) fn number(&self, path: &str, value: f64, holds: bool, what: &str) -> Result<()> {
@@ -122,7 +116,7 @@ impl Check<'_> {
         for (kind, name) in self.all_names() {
             let path = format!("{kind}.{name}");
             if let Some(fault) = self.name_fault(kind, name) {
-                return Err(self.error_at_name(&path, fault).into());
+                return Err(self.places.error_at_key(&path, fault).into());
             }
             // Nothing refers to pictures: one of `u` may have that name.
             let first = if kind == "picture" { None } else { taken.insert(name, kind) };
@@ -130,16 +124,10 @@ impl Check<'_> {
                 let (kind, first) = (singular(kind), singular(first));
                 let message = format!("the name `{name}` of this {kind} is taken by a {first}");
                 let help = "names are unique in the whole problem";
-                return Err(self.error_at_name(&path, message).help(help).into());
+                return Err(self.places.error_at_key(&path, message).help(help).into());
             }
         }
         Ok(())
-    }
-
-    fn error_at_name(&self, path: &str, message: String) -> Diagnostic {
-        let error = self.error(path, message);
-        let key = self.places.key(path);
-        if key.is_none() { error } else { Diagnostic { origin: key, ..error } }
     }
 
     fn all_names(&self) -> Vec<(&'static str, &str)> {
@@ -258,98 +246,46 @@ impl Check<'_> {
         why.map_or(Ok(()), |why| Err(self.error(&format!("{path}.data"), why).into()))
     }
 
-    /// The shape of a network that is stated at a path.
-    pub(crate) fn shape(&self, path: &str, network: &NetworkChoice) -> Result<()> {
-        self.count(&format!("{path}.width"), network.width, 1, 16_384)?;
-        self.count(&format!("{path}.layers"), network.layers, 1, 256)?;
-        if let Some((features, scale)) = network.fourier {
-            self.count(&format!("{path}.fourier.features"), features, 1, 16_384)?;
-            self.positive(&format!("{path}.fourier.scale"), scale)?;
+    /// A spline lives on four cells.
+    fn dictionary(&self) -> Result<()> {
+        let DictionaryChoice { basis, modes, .. } = &self.problem.operator.dictionary;
+        for (coordinate, modes) in self.problem.coordinates.iter().zip(modes) {
+            if let (Basis::Splines, Some(modes)) = (basis, modes) {
+                self.count(&format!("operator.modes.{}", coordinate.name), *modes, 4, 256)?;
+            }
         }
         Ok(())
     }
 
-    fn dictionary(&self) -> Result<()> {
-        let DictionaryChoice { basis, modes, features, scale, .. } = &self.problem.operator.dictionary;
-        // A spline lives on four cells.
-        let least = if *basis == Basis::Splines { 4 } else { 1 };
-        let coordinates = self.problem.coordinates.iter().map(|coordinate| &coordinate.name);
-        let names = coordinates.chain(self.problem.inputs.iter().map(|input| &input.name));
-        for (name, modes) in names.zip(modes) {
-            let least = if self.problem.coordinates.iter().any(|c| c.name == *name) { least } else { 1 };
-            modes.map_or(Ok(()), |modes| self.count(&format!("operator.modes.{name}"), modes, least, 256))?;
-        }
-        features.map_or(Ok(()), |features| self.count("operator.features", features, 1, 16_384))?;
-        self.positive("operator.scale", *scale)
-    }
-
     fn classical(&self) -> Result<()> {
-        let Classical { cells, steps, .. } = &self.problem.classical;
-        let path = "classical.cells";
-        let (axes, given) = (divided(&self.problem.coordinates).len(), cells.len());
-        self.demand(given == axes, path, || format!("`cells` has {given} entries for {axes} coordinates"))?;
-        for &cells in cells {
-            self.count(path, cells, 2, MOST_CELLS)?;
-        }
+        let Classical { cells, .. } = &self.problem.classical;
         let all = cells.iter().fold(1usize, |all, &cells| all.saturating_mul(cells));
-        self.demand(all <= MOST_CELLS, path, || {
+        self.demand(all <= MOST_CELLS, "classical.cells", || {
             format!("there must be at most {MOST_CELLS} cells in all, found {all}")
-        })?;
-        self.count("classical.steps", *steps, 1, 1_000_000)
+        })
     }
 
     /// What is asked of the reference solver's scheme can be had.
     fn scheme(&self) -> Result<()> {
-        match scheme_fault(self.problem)? {
+        match scheme::scheme_fault(self.problem)? {
             None => Ok(()),
             Some((key, why)) => Err(self.error(&format!("classical.{key}"), why).into()),
         }
     }
 
     fn training(&self) -> Result<()> {
-        let training = &self.problem.training;
-        if let Levels::Alternating { tolerance, max_lower } = training.levels {
-            self.positive("train.lower-tolerance", tolerance)?;
-            self.count("train.max-lower-steps", max_lower, 1, usize::MAX)?;
-        }
         let renewed = self.problem.equations.iter().any(|equation| equation.points.renewal.is_some());
-        self.demand(!renewed || training.optimiser != WeightOptimiser::Lbfgs, "train.optimiser", || {
+        let lbfgs = self.problem.training.optimiser == WeightOptimiser::Lbfgs;
+        self.demand(!(renewed && lbfgs), "train.optimiser", || {
             "`lbfgs` needs a loss that stands still, and points are drawn afresh: choose `adam` or `soap`"
                 .to_owned()
-        })?;
-        self.positive("train.rate", training.rate)?;
-        self.positive("train.theta-rate", training.theta_rate)?;
-        self.not_negative("train.rgrad-weight", training.rgrad_weight)?;
-        self.not_negative("train.data-weight", training.data_weight)?;
-        self.not_negative("train.settle-tolerance", training.settle_tolerance)?;
-        self.count("train.settle-steps", training.settle_steps, 1, usize::MAX)?;
-        self.count("train.record-every", training.record_every, 1, usize::MAX)?;
-        training.time_limit.map_or(Ok(()), |limit| self.positive("train.time-limit", limit))
+        })
     }
 
-    /// What neural operators learn from, and how.
+    /// There are examples, and not too many.
     fn learning(&self) -> Result<()> {
-        let Learning { examples, deeponet, fno } = &self.problem.learning;
-        self.count("deeponet.width", deeponet.width, 1, 4096)?;
-        self.count("deeponet.layers", deeponet.layers, 1, 100)?;
-        self.count("fno.width", fno.width, 2, 4096)?;
-        self.count("fno.layers", fno.layers, 1, 100)?;
-        self.count("fno.modes", fno.modes, 1, 4096)?;
-        for (name, lessons) in [("deeponet", deeponet.lessons), ("fno", fno.lessons)] {
-            self.count(&format!("{name}.batch"), lessons.batch, 1, usize::MAX)?;
-            self.positive(&format!("{name}.rate"), lessons.rate)?;
-        }
-        let Some(examples) = examples else { return Ok(()) };
-        for (coordinate, &nodes) in self.problem.coordinates.iter().zip(&examples.grid) {
-            self.count(&format!("examples.grid.{}", coordinate.name), nodes, 2, 100_000)?;
-        }
-        self.count("examples", examples.size(), 2, MOST_EXAMPLES)?;
-        for (function, field) in self.problem.functions.iter().zip(&examples.functions) {
-            let path = format!("examples.unknown.{}", function.name);
-            self.positive(&format!("{path}.sd"), field.sd)?;
-            self.positive(&format!("{path}.length"), field.length)?;
-        }
-        Ok(())
+        let Some(examples) = &self.problem.learning.examples else { return Ok(()) };
+        self.count("examples", examples.size(), 2, MOST_EXAMPLES)
     }
 
     /// Every formula has a meaning in its scope, and everything declared is used.

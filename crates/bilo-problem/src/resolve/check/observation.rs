@@ -1,8 +1,8 @@
 //! What must hold of observations: their data and their likelihoods.
 
 use crate::diagnostic::Result;
-use crate::likelihood::{Likelihood, Quadrature};
 use crate::model::Problem;
+use crate::model::likelihood::{Likelihood, Quadrature};
 use crate::model::observation::{Data, Observation, Table};
 use crate::resolve::check::Check;
 use crate::sites::Sites;

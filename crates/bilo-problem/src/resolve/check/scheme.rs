@@ -1,72 +1,14 @@
-//! The table `[classical]`: how the reference solver solves.
+//! Whether what is asked of the reference solver's scheme can be had.
 
 use crate::diagnostic::Result;
+use crate::evaluate::given_columns;
 use crate::evaluate::names::{NET, Names};
-use crate::model::{Classical, Constant, Coordinate, Formula, Problem, Scheme};
-use crate::tree::reader::{Reader, count};
-use crate::tree::{Node, Table, Value};
-use crate::{given_columns, schema};
+use crate::model::domain::divided;
+use crate::model::formula::Formula;
+use crate::model::problem::Problem;
+use crate::settings::{Classical, Scheme};
 use bilo_expr::{Leaf, MultiIndex};
 use bilo_solve::conservation::{Candidate, ConservationError};
-
-/// Cells and steps on a line.
-const ON_A_LINE: usize = 800;
-
-/// The same along each coordinate of the plane, where systems are solved directly.
-const IN_THE_PLANE: usize = 100;
-
-impl Classical {
-    /// The defaults over some coordinates: 800 cells and steps on a line, 100 of each in the plane.
-    pub fn over(coordinates: &[Coordinate]) -> Classical {
-        let axes = divided(coordinates).len();
-        let count = if axes == 1 { ON_A_LINE } else { IN_THE_PLANE };
-        Classical { cells: vec![count; axes], steps: count, scheme: Scheme::Automatic, flux: None }
-    }
-
-    /// The same, nowhere finer than `most`.
-    pub fn at_most(&self, most: usize) -> Classical {
-        let cells = self.cells.iter().map(|&cells| cells.min(most)).collect();
-        Classical { cells, steps: self.steps.min(most), ..self.clone() }
-    }
-}
-
-/// The coordinates that the reference solver divides into cells: those of space, or time if there is no other.
-pub fn divided(coordinates: &[Coordinate]) -> Vec<usize> {
-    let space: Vec<usize> = (0..coordinates.len()).filter(|&c| !coordinates[c].time).collect();
-    if space.is_empty() { (0..coordinates.len()).collect() } else { space }
-}
-
-/// Reads `[classical]`.
-pub(crate) fn read(tree: &Table, coordinates: &[Coordinate], constants: &[Constant]) -> Result<Classical> {
-    let mut classical = Classical::over(coordinates);
-    let Some(node) = tree.get("classical") else {
-        return Ok(classical);
-    };
-    let reader = Reader::of(node, "classical", constants, &schema::CLASSICAL.names())?;
-    if let Some(node) = reader.get("cells") {
-        classical.cells = read_cells(node, coordinates, constants)?;
-    }
-    if let Some(steps) = reader.count("steps")? {
-        classical.steps = steps;
-    }
-    let schemes =
-        [("automatic", Scheme::Automatic), ("central", Scheme::Central), ("godunov", Scheme::Godunov)];
-    if let Some(scheme) = reader.choice("scheme", &schemes)? {
-        classical.scheme = scheme;
-    }
-    classical.flux = reader.formula("flux")?;
-    Ok(classical)
-}
-
-/// One number for all coordinates, or a table with one for each.
-fn read_cells(node: &Node, coordinates: &[Coordinate], constants: &[Constant]) -> Result<Vec<usize>> {
-    let names: Vec<&str> = divided(coordinates).into_iter().map(|c| coordinates[c].name.as_str()).collect();
-    let Value::Table(_) = node.value else {
-        return Ok(vec![count(node, "cells")?; names.len()]);
-    };
-    let reader = Reader::of(node, "classical.cells", constants, &names)?;
-    names.iter().map(|name| count(reader.require(name, "100")?, name)).collect()
-}
 
 /// What is wrong with the choice of a scheme: the key at fault and why.
 pub(crate) fn scheme_fault(problem: &Problem) -> Result<Option<(&'static str, String)>> {
