@@ -316,7 +316,7 @@ impl Args {
 
 impl ProblemArgs {
     fn resolve(self) -> Result<(Statement, Overrides), Failure> {
-        let overrides = Overrides { recipe: self.recipe, set: self.set };
+        let overrides = Overrides { recipe: self.recipe, ..Overrides::of(self.set) };
         Ok((Statement::find(&self.file, self.allow_outside)?, overrides))
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
     let (mut cases, mut ended, mut seconds) = (vec![], vec![], task.seconds);
     for method in METHODS {
         let limit = seconds.map(|seconds| format!("train.time-limit={seconds:?}"));
-        let set = task.overrides.set.iter().cloned().chain(limit).collect();
+        let set = task.overrides.set.iter().cloned().chain(limit.map(Into::into)).collect();
         let overrides = Overrides { recipe: task.overrides.recipe.clone(), set };
         let varied = vec![("method".to_owned(), method.name().to_owned())];
         let case = Case { statement: Arc::clone(&statement), method, overrides, varied };

@@ -25,7 +25,6 @@ mod resume;
 mod run;
 mod schema;
 mod serve;
-mod settings;
 mod solve;
 mod statement;
 mod study;

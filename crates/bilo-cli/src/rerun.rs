@@ -6,12 +6,11 @@
 use crate::failure::Failure;
 use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
 use crate::record::RunRecord;
-use crate::settings;
 use crate::statement::Statement;
 use bilo_report::files::is_plain;
 
 use bilo::Job;
-use bilo::problem::{Folder, Overrides, Problem};
+use bilo::problem::{Assignment, Folder, Overrides, Problem, in_force};
 use flate2::Crc;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -132,7 +131,7 @@ fn former_problem(folder: &Path) -> DocumentMut {
 /// Writes the command line's settings into the file.
 fn apply(document: &mut DocumentMut, overrides: &Overrides) -> Result<(), Failure> {
     let recipe = overrides.recipe.as_ref().map(|recipe| format!("train.recipe={recipe}"));
-    let arguments: Vec<&String> = overrides.set.iter().chain(&recipe).collect();
+    let arguments: Vec<&str> = overrides.set.iter().map(Assignment::text).chain(recipe.as_deref()).collect();
     for argument in &arguments {
         drop_from_recipes(document, argument);
     }
@@ -232,11 +231,12 @@ fn file_in<'a>(entry: &'a mut Item, place: &[&str]) -> Option<&'a mut Value> {
 fn remarked(text: &str, overrides: &Overrides, problem: &Problem) -> String {
     let mut above = String::new();
     let recipe = overrides.recipe.iter().map(|recipe| format!(" --recipe {recipe}"));
-    let given: String = recipe.chain(overrides.set.iter().map(|set| format!(" --set {set}"))).collect();
+    let given: String =
+        recipe.chain(overrides.set.iter().map(|set| format!(" --set {}", set.text()))).collect();
     if !given.is_empty() {
         above += &format!("Contains what the command line said:{given}\n");
     }
-    let below = format!("In force, defaults included:\n{}", settings::in_force(problem));
+    let below = format!("In force, defaults included:\n{}", in_force(problem));
     let remark = |text: &str| text.lines().map(|line| format!("{REMARK}{line}\n")).collect::<String>();
     let gap = if text.ends_with('\n') { "" } else { "\n" };
     format!("{}{text}{gap}{}", remark(&above), remark(&below))
@@ -248,8 +248,7 @@ mod tests {
 
     fn edited(toml: &str, set: &[&str]) -> String {
         let mut document: DocumentMut = toml.parse().unwrap();
-        let overrides =
-            Overrides { recipe: Some("paper".into()), set: set.iter().map(|s| s.to_string()).collect() };
+        let overrides = Overrides { recipe: Some("paper".into()), ..Overrides::of(set.iter().copied()) };
         apply(&mut document, &overrides).unwrap();
         document.to_string()
     }

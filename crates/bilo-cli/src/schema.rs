@@ -27,7 +27,7 @@ fn place(table: &TableSchema) -> String {
 /// A table that has no other keys than its own.
 fn table(schema: &TableSchema) -> Value {
     let keys: Map<String, Value> = schema.keys().map(|key| (key.name.to_owned(), described(key))).collect();
-    let required = schema.keys().filter(|key| key.fallback == Fallback::Required);
+    let required = schema.keys().filter(|key| matches!(key.fallback, Fallback::Required));
     let required: Vec<&str> = required.map(|key| key.name).collect();
     json!({
         "title": plain(schema.title),
@@ -40,11 +40,13 @@ fn table(schema: &TableSchema) -> Value {
 
 fn described(key: &Key) -> Value {
     let mut value = kind(&key.kind);
-    let default = match key.fallback {
-        Fallback::Required => "; required".to_owned(),
-        Fallback::Is(default) => format!("; default: {default}"),
-        Fallback::ByRecipe("", "") => String::new(),
-        Fallback::ByRecipe(fast, paper) => format!("; default: {fast}, {paper} under the recipe `paper`"),
+    let default = match key.defaults() {
+        None => "; required".to_owned(),
+        Some([fast, paper]) if fast != paper => {
+            format!("; default: {fast}, {paper} under the recipe `paper`")
+        }
+        Some([default, _]) if default.is_empty() => String::new(),
+        Some([default, _]) => format!("; default: {default}"),
     };
     value["description"] = plain(&format!("{} ({}{default})", key.meaning, key.words())).into();
     value

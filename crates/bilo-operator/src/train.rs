@@ -116,10 +116,11 @@ impl Trainer<'_, '_> {
             match losses {
                 Losses::Bilevel { lower, upper } => match levels {
                     Levels::Simultaneous => trainer.simultaneous_step(point, upper, optimisers),
-                    Levels::Alternating { tolerance, max_lower } => {
+                    Levels::Alternating => {
+                        let Training { lower_tolerance, max_lower_steps, .. } = *trainer.settings();
                         optimisers.lower.objective_changed();
                         let levels = (lower, upper);
-                        trainer.alternating_step(point, levels, optimisers, tolerance, max_lower)
+                        trainer.alternating_step(point, levels, optimisers, lower_tolerance, max_lower_steps)
                     }
                 },
                 Losses::Joint(joint) => trainer.joint_step(point, joint, optimisers),

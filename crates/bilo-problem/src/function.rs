@@ -10,7 +10,6 @@ mod shape;
 
 pub use held::held;
 pub use lattice::Lattice;
-pub(crate) use lattice::corners;
 pub use metric::Metric;
 pub use regular::RegulariserOnLattice;
 pub use shape::Shape;

@@ -32,90 +32,61 @@
 //! # Ok::<(), bilo_problem::diagnostic::Error>(())
 //! ```
 
-mod argument;
 mod builder;
-mod check;
-mod check_function;
-mod check_observation;
-mod check_points;
-mod classical;
-mod clustered;
-mod csv;
-mod data;
 pub mod diagnostic;
-mod dictionary;
-mod diffuse;
+mod evaluate;
 pub mod fields;
-mod folder;
-mod formula;
+mod files;
 pub mod function;
-mod given;
-pub mod given_columns;
-mod grid_values;
-mod input;
-mod known;
-mod learning;
-mod likelihood;
+mod grid;
 mod model;
-mod names;
-mod neighbour;
-pub mod nifti;
-pub mod npy;
-mod observation;
-mod picture;
-mod points;
-mod points_spec;
-mod random_field;
-mod raster;
 mod read;
-mod read_given;
-mod read_known;
-mod read_points;
-mod reader;
-mod recipe;
+mod resolve;
 pub mod schema;
 pub mod seeds;
 mod settings;
-pub mod sites;
-pub mod spline;
 pub mod text;
-pub mod theta;
 mod tree;
-pub mod truth;
-mod unknown_function;
+mod words;
+mod written;
 
-pub use builder::{DataSpec, ProblemBuilder};
-pub use classical::divided;
-pub use clustered::PlaceWeights;
-pub use dictionary::{Basis, DictionaryChoice, OperatorChoice, OperatorKind};
-pub use folder::Folder;
-pub use given::{GivenField, GivenSpec};
-pub use grid_values::GridValues;
-pub use input::InputValues;
-pub use known::{Evaluator, FIELD, KnownFunction, KnownSpec};
-pub use learning::{DeepOnetChoice, Examples, FieldAround, FnoChoice, Learning, LearningOptions, Span};
-pub use likelihood::{Likelihood, Nodes, Quadrature};
-pub use model::*;
-pub use names::{BoundField, NET, Names};
-pub use neighbour::Neighbour;
-pub use observation::*;
-pub use picture::{Contour, Picture};
-pub use points::sample;
-pub use points_spec::PointsSpec;
-pub use random_field::RandomField;
-pub use unknown_function::{FunctionSpec, evaluate};
+pub use builder::ProblemBuilder;
+pub use evaluate::clustered::PlaceWeights;
+pub use evaluate::input::InputValues;
+pub use evaluate::known::Evaluator;
+pub use evaluate::names::{BoundField, NET, Names};
+pub use evaluate::points::sample;
+pub use evaluate::quadrature::Nodes;
+pub use evaluate::tape::evaluate;
+pub use evaluate::{given_columns, sites, theta, truth};
+pub use files::folder::Folder;
+pub use files::{nifti, npy};
+pub use grid::spline;
+pub use grid::values::GridValues;
+pub use model::{
+    Argument, Constant, Contour, Coordinate, Data, Equation, FIELD, Formula, FunctionBasis, GivenField,
+    Input, KnownFunction, Layout, Learning, Likelihood, Made, Neighbour, Observation, Picture, Points,
+    Problem, Quadrature, RandomField, Regulariser, RegulariserKind, Renewal, State, Table, Transform,
+    Unknown, UnknownFunction, Variable, divided,
+};
+pub use read::Overrides;
+pub use settings::{
+    Basis, Classical, DeepOnetChoice, DictionaryChoice, Examples, FieldAround, FnoChoice, GradientMode,
+    LearningOptions, Levels, NetworkChoice, OperatorChoice, OperatorKind, Recipe, Schedule, Scheme, Span,
+    ThetaOptimiser, Training, WeightOptimiser,
+};
+pub use tree::Assignment;
+pub use words::Words;
+pub use written::data::DataSpec;
+pub use written::function::FunctionSpec;
+pub use written::given::GivenSpec;
+pub use written::in_force::in_force;
+pub use written::known::KnownSpec;
+pub use written::picture::{ContourSpec, PictureSpec};
+pub use written::points::PointsSpec;
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source};
 use std::path::Path;
-
-/// What a command line changes in a problem file.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// The recipe, in place of `train.recipe`.
-    pub recipe: Option<String>,
-    /// Settings `key=value`, such as `train.rate=0.01`; a bare word counts as a string.
-    pub set: Vec<String>,
-}
 
 impl Problem {
     /// Reads a problem file; data files are found relative to it.
@@ -137,13 +108,7 @@ impl Problem {
         overrides: &Overrides,
     ) -> Result<Problem> {
         let mut tree = tree::parse(&Source::new(source_name, text))?;
-        for argument in &overrides.set {
-            tree::merge_override(&mut tree, "--set", argument)?;
-        }
-        if let Some(recipe) = &overrides.recipe {
-            let argument = format!("train.recipe={recipe}");
-            tree::merge_override(&mut tree, "--recipe", &argument)?;
-        }
-        read::read_problem(tree, folder.into())
+        overrides.apply(&mut tree)?;
+        resolve::resolve(read::read(tree)?, folder.into())
     }
 }

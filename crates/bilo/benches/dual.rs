@@ -19,7 +19,7 @@ fn main() {
     let text = include_str!("../../../problems/fisher-kpp.toml");
     let axis = |name: &str, points: usize| format!("equation.front.points.grid.{name}={points}");
     let set = vec![axis("x", options.x), axis("t", options.t)];
-    let overrides = Overrides { recipe: Some("paper".into()), set };
+    let overrides = Overrides { recipe: Some("paper".into()), ..Overrides::of(set) };
     let problem =
         Problem::from_toml("fisher-kpp", text, Path::new("."), &overrides).expect("a valid problem");
     let mut device = options.hardware.device(Precision::F64, None).expect("the device is there");

@@ -113,7 +113,7 @@ impl Step {
     fn new(options: &Options) -> Self {
         let text = include_str!("../../../problems/fisher-kpp.toml");
         let axis = |name: &str| format!("equation.front.points.grid.{name}={}", options.grid);
-        let overrides = Overrides { recipe: Some("paper".into()), set: vec![axis("x"), axis("t")] };
+        let overrides = Overrides { recipe: Some("paper".into()), ..Overrides::of([axis("x"), axis("t")]) };
         let problem =
             Problem::from_toml("fisher-kpp", text, Path::new("."), &overrides).expect("a valid problem");
         let points = problem.equations[0].points.source(&problem, 0).expect("a grid").len();

@@ -10,8 +10,7 @@ use std::path::Path;
 const FISHER: &str = include_str!("../../../problems/fisher-kpp.toml");
 
 fn shipped(text: &str, set: &[&str]) -> Problem {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("shipped", text, Path::new("."), &Overrides { recipe: None, set })
+    Problem::from_toml("shipped", text, Path::new("."), &Overrides::of(set.iter().copied()))
         .expect("a shipped problem")
 }
 

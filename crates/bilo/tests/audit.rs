@@ -25,7 +25,7 @@ fn pretrained(rgrad_weight: &str) -> Outcome {
         "classical.steps=50",
     ];
     let text = include_str!("../../../problems/fisher-kpp.toml");
-    let overrides = Overrides { recipe: None, set: set.iter().map(ToString::to_string).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     let problem =
         Problem::from_toml("fisher-kpp", text, Path::new("."), &overrides).expect("a shipped problem");
     run(&problem, &Job::default(), &mut Silent).expect("it runs")
@@ -78,9 +78,10 @@ fn few_steps(sigma: Option<f64>) -> Outcome {
         .state("u", "1 + net*t")
         .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 11)]))
         .observation("samples", "u", DataSpec::table(table))
-        .operator(|operator| operator.kind = OperatorKind::Network)
-        .network(|network| network.width = 8)
-        .training(|training| (training.pretrain_steps, training.train_steps) = (100, 30))
+        .set("operator.kind=network")
+        .set("network.width=8")
+        .set("train.pretrain-steps=100")
+        .set("train.train-steps=30")
         .build()
         .unwrap();
     run(&problem, &Job::default(), &mut Silent).expect("it runs")
@@ -127,8 +128,9 @@ fn without_a_twin_the_reason_is_told_and_the_rest_is_left_out() {
         .state("u", "sin(pi*x) + net*x*(1-x)*t^2")
         .equation("wave", "u_tt - c^2*u_xx", PointsSpec::grid([("x", 5), ("t", 5)]))
         .observation("gauge", "u", DataSpec::table(table))
-        .network(|network| network.width = 4)
-        .training(|training| (training.pretrain_steps, training.train_steps) = (2, 2))
+        .set("network.width=4")
+        .set("train.pretrain-steps=2")
+        .set("train.train-steps=2")
         .build()
         .unwrap();
     problem.operator.kind = OperatorKind::Network;

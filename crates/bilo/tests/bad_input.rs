@@ -41,7 +41,7 @@ fn read_case(text: &str) -> Case {
             ("replace", _) => case.edits.push((line, String::new())),
             ("with", _) => case.edits.last_mut().expect("a text to replace").1 = line,
             ("file", name) => case.files.push((name.to_string(), format!("{body}\n"))),
-            ("set", _) => case.overrides.set.push(line),
+            ("set", _) => case.overrides.set.push(line.into()),
             ("error", _) => case.error = line,
             (other, _) => panic!("unknown section {other} in {}", case.title),
         }
@@ -175,7 +175,7 @@ fn read_anything(text: &str, data: &[u8], overrides: &[String]) {
     for name in ["profile.csv", "profile.npy", "profile.npz"] {
         std::fs::write(folder.path().join(name), data).expect("a data file");
     }
-    let overrides = Overrides { set: overrides.to_vec(), recipe: None };
+    let overrides = Overrides::of(overrides.to_vec());
     if let Err(error) = Problem::from_toml("any.toml", text, folder.path(), &overrides) {
         assert!(error.to_string().starts_with("error: "), "{error}");
     }

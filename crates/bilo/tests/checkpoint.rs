@@ -47,7 +47,7 @@ const PROBLEM: &str = r#"
 const GRID: &str = "equation.balance.points={ grid = { x = 31 } }";
 
 fn problem(set: &[&str]) -> Problem {
-    let overrides = Overrides { recipe: None, set: set.iter().map(|&set| set.to_owned()).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     Problem::from_toml("kept.toml", PROBLEM, Path::new("."), &overrides)
         .unwrap_or_else(|error| panic!("{error}"))
 }

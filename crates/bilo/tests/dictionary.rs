@@ -9,7 +9,7 @@ use std::path::Path;
 const FISHER_KPP: &str = include_str!("../../../problems/fisher-kpp.toml");
 
 fn read(text: &str, set: &[&str]) -> Problem {
-    let overrides = Overrides { recipe: None, set: set.iter().map(|&set| set.to_owned()).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     Problem::from_toml("problem.toml", text, Path::new("."), &overrides)
         .unwrap_or_else(|error| panic!("{error}"))
 }

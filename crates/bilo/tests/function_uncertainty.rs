@@ -32,7 +32,7 @@ fn source(form: &str, guess: &str, kind: RegulariserKind, values: Vec<f64>) -> P
         .state("u", "net*x*(1-x)")
         .equation("balance", "u_xx + f", PointsSpec::grid([("x", 21)]))
         .observation("profile", "u", DataSpec::table(table))
-        .classical(|classical| classical.cells = vec![60])
+        .set("classical.cells=60")
         .build()
         .expect("a valid problem")
 }
@@ -122,7 +122,7 @@ fn scalars_beside_functions_have_error_bars() {
             .equation("balance", "u_xx - c*u + 10*f", PointsSpec::grid([("x", 21)]))
             .observation("profile", "u", DataSpec::synthetic(PointsSpec::grid([("x", 30)]), 1e-3))
             .observation("level", "f", DataSpec::synthetic(PointsSpec::grid([("x", 5)]), 1e-2))
-            .classical(|classical| classical.cells = vec![60])
+            .set("classical.cells=60")
             .build()
             .expect("a valid problem")
     };

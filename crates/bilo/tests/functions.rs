@@ -26,7 +26,7 @@ use std::path::Path;
 const POISSON: &str = include_str!("../../../problems/poisson-variable.toml");
 
 fn shipped(text: &str, set: &[String]) -> Problem {
-    Problem::from_toml("shipped", text, Path::new("."), &Overrides { recipe: None, set: set.to_vec() })
+    Problem::from_toml("shipped", text, Path::new("."), &Overrides::of(set.to_vec()))
         .expect("a shipped problem")
 }
 
@@ -129,7 +129,8 @@ fn several() -> Problem {
             "u + 0.1*k",
             DataSpec::synthetic(PointsSpec::grid([("x", 6), ("t", 4)]), 0.01),
         )
-        .classical(|classical| (classical.cells, classical.steps) = (vec![40], 20))
+        .set("classical.cells=40")
+        .set("classical.steps=20")
         .build()
         .expect("a valid problem")
 }
@@ -169,7 +170,8 @@ fn shock(nodes: usize) -> Problem {
         .state("u", "net*x*(1-x)*t + f")
         .equation("burgers", "u_t + 0.2*u*u_x", PointsSpec::grid([("x", 11), ("t", 11)]))
         .observation("end", "u", DataSpec::synthetic(PointsSpec::grid([("x", 41)]).hold("t", [1.0]), 0.0))
-        .classical(|classical| (classical.cells, classical.steps) = (vec![100], 10))
+        .set("classical.cells=100")
+        .set("classical.steps=10")
         .build()
         .expect("a valid problem")
 }

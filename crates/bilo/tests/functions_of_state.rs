@@ -18,8 +18,7 @@ use std::path::Path;
 const CONDUCTIVITY: &str = include_str!("../../../problems/conductivity.toml");
 
 fn shipped(set: &[&str]) -> Problem {
-    let set = set.iter().map(|set| set.to_string()).collect();
-    let overrides = Overrides { recipe: None, set };
+    let overrides = Overrides::of(set.iter().copied());
     Problem::from_toml("conductivity", CONDUCTIVITY, Path::new("."), &overrides).expect("a shipped problem")
 }
 
@@ -38,7 +37,7 @@ fn with_exact(truth: impl Into<KnownSpec>, cells: usize, nodes: usize, exact: Op
         .unknown_function(FunctionSpec::new("k", ["u"], "1").range(0.0, 1.0).truth(truth).nodes([nodes]))
         .equation("balance", "div(k*grad(u))", PointsSpec::grid([("x", 11)]))
         .observation("values", "u", data)
-        .classical(|classical| classical.cells = vec![cells]);
+        .set(format!("classical.cells={cells}"));
     let builder = match exact {
         Some(exact) => builder.known_state("u", form, exact),
         None => builder.state("u", form),
@@ -143,7 +142,8 @@ fn a_constant_function_of_a_state_is_a_number() {
         .state("u", &of_state.states[0].form.text)
         .equation("heat", "u_t - k*lap(u)", PointsSpec::grid([("x", 11), ("t", 11)]))
         .observation("probes", "u", DataSpec::synthetic(PointsSpec::grid([("x", 3), ("t", 3)]), 0.0))
-        .classical(|classical| (classical.cells, classical.steps) = (vec![40], 20))
+        .set("classical.cells=40")
+        .set("classical.steps=20")
         .build()
         .expect("a valid problem");
     let columns = vec![vec![0.1, 0.3, 0.5, 0.7, 0.9], vec![0.1, 0.2, 0.3, 0.4, 0.5]];
@@ -178,7 +178,8 @@ fn several() -> Problem {
             PointsSpec::grid([("x", 11), ("t", 11)]),
         )
         .observation("probes", "u + 0.1*k", DataSpec::synthetic(PointsSpec::grid([("x", 6), ("t", 4)]), 0.01))
-        .classical(|classical| (classical.cells, classical.steps) = (vec![40], 20))
+        .set("classical.cells=40")
+        .set("classical.steps=20")
         .build()
         .expect("a valid problem")
 }

@@ -5,12 +5,12 @@ use bilo::examine::examine;
 use bilo::level::{Lower, Upper};
 use bilo::operator::LocalOperator;
 use bilo::problem::{
-    Classical, Coordinate, DataSpec, GivenSpec, PointsSpec, Problem, ProblemBuilder, Scheme, Unknown,
+    Coordinate, DataSpec, GivenSpec, PointsSpec, Problem, ProblemBuilder, Scheme, Unknown, Words,
 };
 use bilo::reference::ReferenceSolver;
 use bilo::spline::Interpolation;
 use bilo::{Job, run};
-use bilo_jet::{Precision, cpu};
+use bilo_jet::cpu;
 
 fn nodes(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| lo + (hi - lo) * i as f64 / (count - 1) as f64).collect()
@@ -47,9 +47,10 @@ fn plane(coefficient: &str) -> ProblemBuilder {
             &put("P*u + d(P, y)"),
             DataSpec::synthetic(PointsSpec::grid([("x", 5), ("y", 5), ("t", 3)]), 0.0),
         )
-        .network(|network| network.width = 8)
-        .training(|training| training.precision = Precision::F64)
-        .classical(|classical| (classical.cells, classical.steps) = (vec![16, 16], 8))
+        .set("network.width=8")
+        .set("train.precision=f64")
+        .set("classical.cells=16")
+        .set("classical.steps=8")
 }
 
 /// The terms of both levels and their gradients at the initial weights.
@@ -114,7 +115,8 @@ fn the_classical_solver_converges_to_an_exact_solution_with_a_given_coefficient(
                 "u",
                 DataSpec::synthetic(PointsSpec::grid([("x", 5), ("y", 5), ("t", 3)]), 0.0),
             )
-            .classical(|classical| (classical.cells, classical.steps) = (vec![cells; 2], cells))
+            .set(format!("classical.cells={cells}"))
+            .set(format!("classical.steps={cells}"))
             .build()
             .unwrap();
         if cells == 8 {
@@ -210,7 +212,9 @@ fn what_knows_no_given_fields_says_so() {
             .state("u", "f + net*t")
             .equation("law", "u_t + a*u*u_x", PointsSpec::grid([("x", 8), ("t", 4)]))
             .observation("all", "u", DataSpec::synthetic(PointsSpec::grid([("x", 8), ("t", 4)]), 0.0))
-            .classical(|classical| *classical = Classical { cells: vec![20], steps: 20, scheme, flux: None })
+            .set("classical.cells=20")
+            .set("classical.steps=20")
+            .set(format!("classical.scheme={}", scheme.word()))
     };
     let error = message(godunov(Scheme::Godunov));
     assert!(error.contains("Godunov's scheme takes no given fields, and `f` is one"), "{error}");

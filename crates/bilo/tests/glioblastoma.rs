@@ -9,7 +9,7 @@ use std::path::Path;
 /// Cells of 4 mm and 20 steps.
 fn coarse() -> Problem {
     let set = ["classical.cells=18", "classical.steps=20"].map(String::from).to_vec();
-    let overrides = Overrides { recipe: None, set };
+    let overrides = Overrides::of(set);
     let mut problem =
         Problem::from_file(Path::new("../../problems/glioblastoma.toml"), &overrides).expect("shipped");
     problem.pictures.clear();

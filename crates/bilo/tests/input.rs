@@ -8,8 +8,7 @@ use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, DataSpec, FunctionSpec, Names, OperatorKind, PointsSpec, Problem, ProblemBuilder, Table,
-    Unknown,
+    Coordinate, DataSpec, FunctionSpec, Names, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
 };
 use bilo::reference::ReferenceSolver;
 use bilo::{Job, run};
@@ -210,7 +209,8 @@ fn the_slope_of_an_evolving_state_may_jump() {
             .equation("bulk", "u_t - k*u_xx", PointsSpec::grid([("x", 11), ("t", 11)]).keep("x != z"))
             .equation("jump", "2*u_phi + 1", PointsSpec::grid([("t", 11)]).hold("x", [z]))
             .observation("level", "u", one_value(vec![vec![0.5], vec![1.0]]))
-            .classical(|classical| (classical.cells, classical.steps) = (vec![n], n))
+            .set(format!("classical.cells={n}"))
+            .set(format!("classical.steps={n}"))
             .build()
             .expect("a valid problem");
         let reference = ReferenceSolver::new(&problem).expect("a reference solver");
@@ -240,7 +240,7 @@ fn every_state_of_a_system_has_its_jump() {
         .equation("u-bulk", "u_xx", inside)
         .equation("v-jump", "2*v_phi + lambda*u", at_z.clone())
         .observation("level", "u", one_value(vec![vec![0.5]]))
-        .classical(|classical| classical.cells = vec![20]);
+        .set("classical.cells=20");
     let whole = start.clone().equation("u-jump", "2*u_phi + lambda", at_z).build().expect("a valid problem");
     let reference = ReferenceSolver::new(&whole).expect("a reference solver");
     let solution = reference.solve(&[1.0]).expect("linear");
@@ -373,10 +373,11 @@ fn inputs_and_unknown_functions_go_together() {
         .equation("bulk", "div(D*grad(u))", PointsSpec::grid([("x", 32)]).keep("x != z"))
         .equation("jump", "2*D*u_phi + 1", PointsSpec::grid([]).hold("x", [0.4]))
         .observation("level", "u", one_value(vec![vec![0.5]]))
-        .operator(|operator| operator.kind = OperatorKind::Network)
-        .network(|network| network.width = 16)
-        .training(|training| (training.pretrain_steps, training.train_steps) = (400, 0))
-        .classical(|classical| classical.cells = vec![100])
+        .set("operator.kind=network")
+        .set("network.width=16")
+        .set("train.pretrain-steps=400")
+        .set("train.train-steps=0")
+        .set("classical.cells=100")
         .build()
         .expect("a valid problem");
     // u' = a/(1 + x) below z and (a - 1)/(1 + x) above, with u(1) = 0.
@@ -486,7 +487,7 @@ fn a_kick_in_time_is_a_jump_of_the_speed() {
             .equation("rest", "u_t", PointsSpec::grid([]).hold("t", [0.0]))
             .equation("kick", "u_phi - 1", PointsSpec::grid([]).hold("t", [s]))
             .observation("swing-seen", "u", one_value(vec![vec![1.0]]))
-            .classical(|classical| classical.cells = vec![cells])
+            .set(format!("classical.cells={cells}"))
             .build()
             .expect("a valid problem");
         let reference = ReferenceSolver::new(&problem).expect("a reference solver");

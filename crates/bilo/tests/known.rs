@@ -17,8 +17,8 @@ use std::path::Path;
 const DARCY: &str = include_str!("../../../problems/darcy.toml");
 
 fn read(text: &str, folder: &Path, set: &[&str]) -> Problem {
-    let set = set.iter().map(|set| set.to_string()).collect();
-    Problem::from_toml("known.toml", text, folder, &Overrides { recipe: None, set }).expect("a good problem")
+    Problem::from_toml("known.toml", text, folder, &Overrides::of(set.iter().copied()))
+        .expect("a good problem")
 }
 
 /// -(k u')' = 1 with k of x.
@@ -32,7 +32,7 @@ fn without_state(truth: impl Into<KnownSpec>) -> ProblemBuilder {
         .unknown_function(FunctionSpec::new("k", ["x"], "1").truth(truth).nodes([11]))
         .equation("balance", "-div(k*grad(u)) - 1", PointsSpec::grid([("x", 11)]))
         .observation("all", "u", DataSpec::synthetic(PointsSpec::grid([("x", 21)]), 0.0))
-        .classical(|classical| classical.cells = vec![40])
+        .set("classical.cells=40")
 }
 
 const ROD: &str = r#"

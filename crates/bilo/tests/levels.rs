@@ -15,8 +15,7 @@ use std::path::Path;
 
 fn poisson(set: &[&str]) -> Problem {
     let text = include_str!("../../../problems/poisson-scalar.toml");
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides { recipe: None, set })
+    Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides::of(set.iter().copied()))
         .expect("a shipped problem")
 }
 

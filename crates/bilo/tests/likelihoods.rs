@@ -28,7 +28,7 @@ fn level(value: &str, likelihood: Likelihood, data: DataSpec) -> Problem {
         .equation("flat", "u_x", PointsSpec::grid([("x", 5)]))
         .observation("o", value, data)
         .likelihood(likelihood)
-        .classical(|classical| classical.cells = vec![40])
+        .set("classical.cells=40")
         .build()
         .expect("a valid problem")
 }

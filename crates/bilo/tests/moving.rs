@@ -218,7 +218,8 @@ fn the_place_of_a_source_in_time_has_an_adjoint_too() {
         .equation("bulk", "u_t - k*u_xx", PointsSpec::grid([("x", 11), ("t", 11)]).keep("x != z"))
         .equation("jump", "2*u_phi + 1", PointsSpec::grid([("t", 11)]).follow("x", "z"))
         .observation("level", "u", DataSpec::table(table))
-        .classical(|classical| (classical.cells, classical.steps) = (vec![20], 10))
+        .set("classical.cells=20")
+        .set("classical.steps=10")
         .build()
         .expect("a valid problem");
     common::assert_gradient(&problem);

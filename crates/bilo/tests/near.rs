@@ -8,7 +8,7 @@ use bilo::{Job, run};
 use std::path::Path;
 
 fn outcome(text: &str, set: &[&str]) -> Outcome {
-    let overrides = Overrides { recipe: None, set: set.iter().map(|&set| set.to_owned()).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     let problem = Problem::from_toml("problem.toml", text, Path::new("."), &overrides);
     let problem = problem.unwrap_or_else(|error| panic!("{error}"));
     run(&problem, &Job::default(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))

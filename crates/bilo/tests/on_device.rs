@@ -214,9 +214,8 @@ fn train_by(
     from: Option<&Checkpoint>,
 ) -> (OperatorState, Notes, [Ended; 2]) {
     let text = include_str!("../../../problems/poisson-scalar.toml");
-    let set = set.iter().map(ToString::to_string).collect();
     let problem =
-        Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides { recipe: None, set })
+        Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides::of(set.iter().copied()))
             .expect("a shipped problem");
     let x: Vec<f64> = (0..21).map(|i| f64::from(i) / 20.0).collect();
     let values = x.iter().map(|x| (std::f64::consts::PI * x).sin() / 2.0).collect();

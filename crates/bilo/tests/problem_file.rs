@@ -59,7 +59,7 @@ fn read(text: &str) -> Problem {
 }
 
 fn read_with(text: &str, folder: &Path, set: &[&str]) -> Problem {
-    let overrides = Overrides { recipe: None, set: set.iter().map(|s| s.to_string()).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     Problem::from_toml("front.toml", text, folder, &overrides).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -80,9 +80,10 @@ fn builder() -> bilo::problem::ProblemBuilder {
         )
         .weighted_equation("ends", "u", PointsSpec::random(10).hold("x", [0.0, 1.0]), 2.0)
         .weighted_observation("profile", "u", DataSpec::synthetic(PointsSpec::sobol(16), 0.01), 3.0)
-        .network(|network| network.width = 32)
-        .training(|training| training.levels = Levels::Alternating { tolerance: 1e-5, max_lower: 1000 })
-        .classical(|classical| classical.cells = vec![100])
+        .set("network.width=32")
+        .set("train.levels=alternating")
+        .set("train.lower-tolerance=1e-5")
+        .set("classical.cells=100")
 }
 
 #[test]
@@ -334,7 +335,9 @@ fn every_setting_of_network_and_training_is_read() {
     let expected = bilo::problem::Training {
         recipe: Recipe::Paper,
         precision: bilo_jet::Precision::F64,
-        levels: Levels::Alternating { tolerance: 11.0, max_lower: 10 },
+        levels: Levels::Alternating,
+        lower_tolerance: 11.0,
+        max_lower_steps: 10,
         optimiser: bilo::problem::WeightOptimiser::Lbfgs,
         theta_optimiser: bilo::problem::ThetaOptimiser::Soap,
         schedule: Schedule::Cosine,

@@ -11,8 +11,7 @@ use std::path::Path;
 const NETWORK: &str = "operator.kind=network";
 
 fn read(text: &str, set: &[&str]) -> Problem {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("shipped", text, Path::new("."), &Overrides { recipe: None, set })
+    Problem::from_toml("shipped", text, Path::new("."), &Overrides::of(set.iter().copied()))
         .expect("a shipped problem")
 }
 

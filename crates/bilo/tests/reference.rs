@@ -12,7 +12,7 @@ fn problem(middle: &str, set: &[&str]) -> Problem {
         "name = \"reference\"\n{middle}\n[unknown.k]\nguess = 1.0\ntruth = 2.0\n\
          [observation.all]\nvalue = \"u\"\ndata = {{ synthetic = {{ random = 1 }} }}\n"
     );
-    let overrides = Overrides { recipe: None, set: set.iter().map(ToString::to_string).collect() };
+    let overrides = Overrides::of(set.iter().copied());
     Problem::from_toml("reference.toml", &text, Path::new("."), &overrides).unwrap_or_else(|e| panic!("{e}"))
 }
 

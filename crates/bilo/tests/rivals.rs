@@ -19,8 +19,7 @@ const HARD: &str = include_str!("../../../problems/bpn-toy.toml");
 const SOFT: &str = include_str!("../../../problems/bpn-toy-soft.toml");
 
 fn problem(text: &str, set: &[&str]) -> Problem {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("a shipped problem", text, Path::new("."), &Overrides { recipe: None, set })
+    Problem::from_toml("a shipped problem", text, Path::new("."), &Overrides::of(set.iter().copied()))
         .expect("a valid problem")
 }
 

@@ -3,7 +3,7 @@
 #[path = "data/arrays.rs"]
 mod arrays;
 
-use bilo::problem::schema::{Fallback, Key, Kind, TableSchema, tables};
+use bilo::problem::schema::{Key, Kind, TableSchema, tables};
 use bilo::problem::{Overrides, Problem};
 
 const CHAPTER: &str = "../../book/src/problem-file.md";
@@ -35,12 +35,12 @@ impl Chapter {
     }
 
     fn markdown(&mut self, table: &TableSchema) -> String {
-        let by_recipe = table.keys().any(|key| matches!(key.fallback, Fallback::ByRecipe(..)));
+        let by_recipe = table.keys().any(|key| key.defaults().is_some_and(|[fast, paper]| fast != paper));
         let defaults = if by_recipe { "`fast` | `paper`" } else { "default" };
         let rule = if by_recipe { "|---|---|---|---|---|" } else { "|---|---|---|---|" };
         let mut text = format!("| key of {} | type | {defaults} | meaning |\n{rule}\n", table.title);
         for part in table.parts {
-            match self.listed.iter().find(|(listed, _)| listed == part) {
+            match self.listed.iter().find(|(listed, _)| same(listed, part)) {
                 Some((_, title)) => text += &format!("| {} | | | as for {title} |\n", names(part)),
                 None => part.iter().for_each(|key| text += &row(key, by_recipe)),
             }
@@ -50,16 +50,25 @@ impl Chapter {
     }
 }
 
+/// Whether two parts have the same keys.
+fn same(one: &[Key], other: &[Key]) -> bool {
+    let table = |key: &Key| match &key.kind {
+        Kind::Table(table) => Some(table.name),
+        _ => None,
+    };
+    let keys = |part: &[Key]| part.iter().map(|key| (key.name, key.meaning, table(key))).collect::<Vec<_>>();
+    keys(one) == keys(other)
+}
+
 fn names(keys: &[Key]) -> String {
     keys.iter().map(|key| format!("`{}`", key.name)).collect::<Vec<_>>().join(", ")
 }
 
 fn row(key: &Key, by_recipe: bool) -> String {
-    let default = match key.fallback {
-        Fallback::Required => "required".to_owned(),
-        Fallback::Is(default) if by_recipe => format!("{default} | {default}"),
-        Fallback::Is(default) => default.to_owned(),
-        Fallback::ByRecipe(fast, paper) => format!("{fast} | {paper}"),
+    let default = match key.defaults() {
+        None => "required".to_owned(),
+        Some([fast, paper]) if by_recipe => format!("{fast} | {paper}"),
+        Some([default, _]) => default,
     };
     format!("| `{}` | {} | {default} | {} |\n", key.name, key.words(), key.meaning)
 }
@@ -71,7 +80,7 @@ fn the_chapter_on_the_problem_file_lists_every_key() {
     let mut chapter = Chapter::default();
     let renewed = chapter.renewed(&text);
     for table in tables() {
-        let listed = |part: &&[Key]| chapter.listed.iter().any(|(listed, _)| listed == part);
+        let listed = |part: &&[Key]| chapter.listed.iter().any(|(listed, _)| same(listed, part));
         let (name, mark) = (table.name, format!("{BEGIN}{} -->", table.name));
         assert!(
             table.parts.iter().all(listed),
@@ -145,9 +154,7 @@ fn choices(setting: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let image = arrays::npz(&[("image", &[4], &[0.0, 1.0, 1.0, 0.0])]);
     std::fs::write(folder.path().join("image.npz"), image).expect("an image");
-    let read = |set: Vec<String>| {
-        Problem::from_toml("front.toml", FRONT, folder.path(), &Overrides { recipe: None, set })
-    };
+    let read = |set: Vec<String>| Problem::from_toml("front.toml", FRONT, folder.path(), &Overrides::of(set));
     read(vec![]).expect("a good problem");
     let error = read(vec![setting.to_owned()]).expect_err(setting).to_string();
     let (_, words) = error.split_once("choose from ").unwrap_or_else(|| panic!("{setting}: {error}"));

@@ -18,10 +18,8 @@ const PROBLEMS: [(&str, &str); 6] = [
 ];
 
 fn problem(name: &str, text: &str, set: &[&str]) -> Problem {
-    let set =
-        ["classical.cells=40", "classical.steps=30"].iter().chain(set).map(ToString::to_string).collect();
-    Problem::from_toml(name, text, Path::new("."), &Overrides { recipe: None, set })
-        .expect("a shipped problem")
+    let set = ["classical.cells=40", "classical.steps=30"].iter().chain(set).copied();
+    Problem::from_toml(name, text, Path::new("."), &Overrides::of(set)).expect("a shipped problem")
 }
 
 fn guess(problem: &Problem) -> Vec<f64> {

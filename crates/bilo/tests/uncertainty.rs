@@ -18,7 +18,7 @@ fn fisher(noise: f64) -> Problem {
         format!("observation.profile.data.synthetic.noise={noise:?}"),
     ];
     let text = include_str!("../../../problems/fisher-kpp.toml");
-    Problem::from_toml("fisher-kpp", text, Path::new("."), &Overrides { recipe: None, set: set.to_vec() })
+    Problem::from_toml("fisher-kpp", text, Path::new("."), &Overrides::of(set.to_vec()))
         .expect("a shipped problem")
 }
 

@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use crate::statement::Statement;
 use bilo::diagnostic::{Diagnostic, Origin, Source};
-use bilo::problem::Overrides;
+use bilo::problem::{Assignment, Overrides};
 use bilo::{Job, METHODS, Method, method};
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use toml_edit::{Document, Item, TableLike, Value};
+use toml_edit::{Document, Item, Key, TableLike, Value};
 
 const KEYS: [&str; 8] = ["name", "problem", "method", "recipe", "seeds", "set", "vary", "contours"];
 
@@ -39,12 +39,23 @@ struct Way {
     method: &'static dyn Method,
     /// What it is called in the table.
     label: String,
-    fixed: Vec<String>,
+    fixed: Vec<Assignment>,
     axes: Vec<Axis>,
 }
 
-/// A key of the file that has several values, with the texts of these.
-type Axis = (String, Vec<String>);
+/// A key of the file that has several values: the setting for each of these.
+type Axis = Vec<Setting>;
+
+/// A key with a value, and where both stand in the file.
+#[derive(Clone)]
+struct Setting {
+    key: String,
+    value: String,
+    assignment: Assignment,
+}
+
+/// A dotted key with its value, and where the key stands.
+type Stated<'a> = (String, Option<Range<usize>>, &'a Item);
 
 /// A file that is being read.
 struct Reader {
@@ -68,7 +79,7 @@ impl Plan {
         let recipes = reader.texts("recipe")?;
         let (fixed, axes) = (reader.fixed(reader.get("set"))?, reader.axes(reader.get("vary"))?);
         let seeds = reader.seeds()?;
-        let size = |axes: &[Axis]| axes.iter().map(|(_, values)| values.len()).product::<usize>();
+        let size = |axes: &[Axis]| axes.iter().map(Vec::len).product::<usize>();
         let of_ways: usize = ways.iter().map(|way| size(&way.axes)).sum();
         let count = size(&axes) * problems.len() * of_ways * recipes.len().max(1) * seeds.len();
         if count > MOST_RUNS {
@@ -93,8 +104,8 @@ impl Plan {
                         if let (Some(recipe), true) = (recipe, recipes.len() > 1) {
                             varied.push(("recipe".to_owned(), recipe.clone()));
                         }
-                        varied.extend(settings.iter().cloned());
-                        let varying = settings.iter().map(|(key, value)| format!("{key}={value}"));
+                        varied.extend(settings.iter().map(|s| (s.key.clone(), s.value.clone())));
+                        let varying = settings.into_iter().map(|setting| setting.assignment);
                         let set = fixed.iter().chain(own).cloned().chain(varying).collect();
                         let overrides = Overrides { recipe: recipe.clone(), set };
                         let statement = Arc::clone(statement);
@@ -252,7 +263,7 @@ impl Reader {
     }
 
     /// The settings of a table: dotted keys with their values.
-    fn settings<'a>(&self, item: Option<&'a Item>) -> Result<Vec<(String, &'a Item)>, Failure> {
+    fn settings<'a>(&self, item: Option<&'a Item>) -> Result<Vec<Stated<'a>>, Failure> {
         let Some(item) = item else { return Ok(vec![]) };
         let Some(table) = item.as_table_like() else {
             let help = "such as `[set]`, and below it lines as `train.rate = 0.01`";
@@ -264,19 +275,38 @@ impl Reader {
     }
 
     /// Settings of all runs, as `--set` takes them.
-    fn fixed(&self, item: Option<&Item>) -> Result<Vec<String>, Failure> {
-        let found = self.settings(item)?;
-        Ok(found.into_iter().map(|(key, item)| format!("{key}={}", text(item))).collect())
+    fn fixed(&self, item: Option<&Item>) -> Result<Vec<Assignment>, Failure> {
+        let one =
+            |(key, at_key, item): Stated<'_>| self.setting(&key, at_key, text(item), item.span()).assignment;
+        Ok(self.settings(item)?.into_iter().map(one).collect())
+    }
+
+    /// A setting whose errors point at the line of this file.
+    fn setting(
+        &self,
+        key: &str,
+        at_key: Option<Range<usize>>,
+        value: String,
+        at_value: Option<Range<usize>>,
+    ) -> Setting {
+        let origin =
+            |span: Option<Range<usize>>| span.map_or(Origin::none(), |span| Origin::new(&self.source, span));
+        let assignment = Assignment::written_at(format!("{key}={value}"), origin(at_key), origin(at_value));
+        Setting { key: key.to_owned(), value, assignment }
     }
 
     fn axes(&self, item: Option<&Item>) -> Result<Vec<Axis>, Failure> {
-        let axis = |(key, item): (String, &Item)| {
+        let axis = |(key, at_key, item): Stated<'_>| {
             let values = item.as_array().filter(|list| !list.is_empty());
             let Some(values) = values else {
                 let message = format!("`{key}` is to be varied, so it needs a list of values");
                 return Err(self.wrong(item, message, "what is the same in all runs belongs to `[set]`"));
             };
-            Ok((key, values.iter().map(|value| value.to_string().trim().to_owned()).collect()))
+            let text = |value: &Value| value.to_string().trim().to_owned();
+            Ok(values
+                .iter()
+                .map(|value| self.setting(&key, at_key.clone(), text(value), value.span()))
+                .collect())
         };
         self.settings(item)?.into_iter().map(axis).collect()
     }
@@ -289,13 +319,13 @@ impl Way {
 }
 
 /// Dotted keys with their values; a table that is written in braces is a value.
-fn flatten<'a>(prefix: &str, table: &'a dyn TableLike, found: &mut Vec<(String, &'a Item)>) {
+fn flatten<'a>(prefix: &str, table: &'a dyn TableLike, found: &mut Vec<Stated<'a>>) {
     for (key, item) in table.iter() {
         let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
         match (item.as_table(), item.as_inline_table()) {
             (Some(inner), _) => flatten(&path, inner, found),
             (_, Some(inner)) if inner.is_dotted() => flatten(&path, inner, found),
-            _ => found.push((path, item)),
+            _ => found.push((path, table.key(key).and_then(Key::span), item)),
         }
     }
 }
@@ -305,12 +335,12 @@ fn text(item: &Item) -> String {
 }
 
 /// One value of each axis, the last running fastest.
-fn combinations(axes: &[Axis]) -> Vec<Vec<(String, String)>> {
+fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
     let mut all = vec![vec![]];
-    for (key, values) in axes {
-        let with = |before: &Vec<(String, String)>| {
-            let one = |value: &String| [before.clone(), vec![(key.clone(), value.clone())]].concat();
-            values.iter().map(one).collect::<Vec<_>>()
+    for axis in axes {
+        let with = |before: &Vec<Setting>| {
+            let one = |setting: &Setting| [before.clone(), vec![setting.clone()]].concat();
+            axis.iter().map(one).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(with).collect();
     }

@@ -1,6 +1,7 @@
 //! A tensor grid and the multilinear functions on it.
 
 use super::rounded;
+use crate::grid::values::corners;
 use crate::{Argument, Coordinate, UnknownFunction, Variable};
 use bilo_jet::PointSource;
 
@@ -172,15 +173,4 @@ impl Lattice {
         };
         (0..self.len()).filter_map(edge).collect()
     }
-}
-
-/// The nodes around a point in row-major order and their weights, from how many nodes each axis has and the
-/// two around the point along it.
-pub(crate) fn corners(axes: impl Iterator<Item = (usize, [(usize, f64); 2])>) -> Vec<(usize, f64)> {
-    let mut corners = vec![(0, 1.0)];
-    for (length, pair) in axes {
-        let times = |&(node, weight): &(usize, f64)| pair.map(|(next, w)| (node * length + next, weight * w));
-        corners = corners.iter().flat_map(times).collect();
-    }
-    corners
 }

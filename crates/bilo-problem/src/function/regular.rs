@@ -123,8 +123,7 @@ mod tests {
         let text = include_str!("../../../../problems/poisson-variable.toml");
         for kind in ["\"h1\"", "\"tv\"", "\"l2\""] {
             let set = vec!["unknown.D.grid.x=7".to_owned(), format!("unknown.D.regularise.kind={kind}")];
-            let problem =
-                Problem::from_toml("p", text, Path::new("."), &Overrides { recipe: None, set }).unwrap();
+            let problem = Problem::from_toml("p", text, Path::new("."), &Overrides::of(set)).unwrap();
             let regulariser = RegulariserOnLattice::new(&problem, &problem.functions[0]).unwrap().unwrap();
             let values: Vec<f64> = (0..7).map(|i| (1.3 * f64::from(i)).sin()).collect();
             // The guess, which values are held to by default, is 1.

@@ -1,9 +1,11 @@
 //! Points, observations and pictures.
 
-use super::Kind::{
+use super::kind::Kind::{
     self, Any, Count, Each, Expression, List, NotNegative, Number, Positive, Table, Text, Word,
 };
-use super::{Key, ONE_OR_MORE, TableSchema, optional, required};
+use super::kind::{Key, ONE_OR_MORE, TableSchema, optional, required};
+use crate::model::likelihood::{LikelihoodName, RobustLoss};
+use crate::words::Words;
 
 /// What the points of equations and of synthetic data have in common.
 const POINTS: &[Key] = &[
@@ -156,7 +158,7 @@ pub(crate) static FIELD: TableSchema = TableSchema {
 };
 
 /// Those that a word alone can name.
-const LIKELIHOODS: Kind = Word(&["gaussian", "relative-l2", "bernoulli", "robust", "poisson-process"]);
+const LIKELIHOODS: Kind = Word(LikelihoodName::NAMES);
 
 /// The long form of `likelihood`.
 pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
@@ -172,7 +174,7 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
         ),
         optional(
             "loss",
-            Word(&["huber", "student"]),
+            Word(RobustLoss::NAMES),
             "`\"huber\"`",
             "`\"robust\"` only: Huber's loss, or the one of Student's distribution",
         ),

@@ -1,9 +1,14 @@
 //! What a problem is about: coordinates, given fields, unknowns, inputs, states and equations.
 
-use super::Kind::{
+use super::kind::Kind::{
     self, Any, Boolean, Count, Each, Expression, List, NotNegative, Number, Pair, Positive, Table, Text, Word,
 };
-use super::{EQUATION_POINTS, NETWORK_SETTINGS, TableSchema, optional, required};
+use super::kind::{ONE_OR_MORE, TableSchema, optional, required};
+use super::{EQUATION_POINTS, NETWORK_SETTINGS};
+use crate::grid::spline::Interpolation;
+use crate::model::function::{FunctionBasis, RegulariserName};
+use crate::model::unknown::Transform;
+use crate::words::Words;
 
 /// The long form of `coordinates.NAME`.
 pub(crate) static COORDINATE: TableSchema = TableSchema {
@@ -45,17 +50,9 @@ pub(crate) static IMAGE: TableSchema = TableSchema {
             .said("numbers, one per axis"),
         optional("range", Pair, "none", "a value outside is an error, after scaling"),
         optional("scale", Number, "`1`", "multiplies the values"),
-        optional(
-            "interpolation",
-            Word(&["cubic", "smooth", "linear", "nearest"]),
-            "`\"cubic\"`",
-            "what is between the nodes",
-        ),
+        optional("interpolation", Word(Interpolation::NAMES), "`\"cubic\"`", "what is between the nodes"),
     ]],
 };
-
-/// A number or a list of numbers.
-pub(super) const ONE_OR_MORE: Kind = Any(&[Number, List(&Number)]);
 
 /// A field of `[given]` that is a diffuse domain.
 pub(crate) static DIFFUSE: TableSchema = TableSchema {
@@ -87,7 +84,7 @@ pub(crate) static UNKNOWN: TableSchema = TableSchema {
         optional("scale", Positive, "`1`", "typical size: the method moves `NAME/scale`"),
         optional(
             "transform",
-            Word(&["identity", "log"]),
+            Word(Transform::NAMES),
             "`\"identity\"`",
             "what is moved: the number, or its logarithm, which keeps it positive",
         ),
@@ -139,7 +136,7 @@ pub(crate) static FUNCTION: TableSchema = TableSchema {
         .said("a count from 2 for each of its arguments"),
         optional(
             "basis",
-            Word(&["chebyshev", "splines"]),
+            Word(FunctionBasis::NAMES),
             "`\"chebyshev\"`",
             "what `net` is a sum of under `gradient = \"exact\"`: products of Chebyshev polynomials, or of \
              cubic splines on equal cells for functions that are rough",
@@ -181,7 +178,7 @@ pub(crate) static REGULARISE: TableSchema = TableSchema {
     parts: &[&[
         required(
             "kind",
-            Word(&["h1", "tv", "l2"]),
+            Word(RegulariserName::NAMES),
             "the mean of what: `\"h1\"` the square of the gradient, `\"tv\"` the total variation, `\"l2\"` the \
              square of the distance from `reference`",
         ),

@@ -5,8 +5,7 @@ use bilo::problem::{Overrides, Problem};
 use std::path::Path;
 
 pub(crate) fn try_read(text: &str, set: &[&str]) -> bilo::Result<Problem> {
-    let set = set.iter().map(ToString::to_string).collect();
-    Problem::from_toml("source.toml", text, Path::new("."), &Overrides { recipe: None, set })
+    Problem::from_toml("source.toml", text, Path::new("."), &Overrides::of(set.iter().copied()))
 }
 
 pub(crate) fn read(text: &str, set: &[&str]) -> Problem {

@@ -254,7 +254,7 @@ mod tests {
     fn poisson() -> (Problem, Examples) {
         let text = include_str!("../../../../../problems/poisson-variable.toml");
         let set = vec!["examples.count=400".to_owned()];
-        let overrides = Overrides { recipe: None, set };
+        let overrides = Overrides::of(set);
         let problem = Problem::from_toml("poisson", text, std::path::Path::new("."), &overrides)
             .expect("a shipped problem");
         let examples = problem.learning.examples.clone().expect("it has examples");

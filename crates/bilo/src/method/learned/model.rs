@@ -93,14 +93,14 @@ impl TrainingSet {
                 let choice = problem.learning.fno;
                 let axes = axes(problem, examples, choice)?;
                 let (scalars, functions) = (problem.unknowns.len(), problem.functions.len());
-                let FnoChoice { width, layers, lessons, .. } = choice;
+                let (FnoChoice { width, layers, .. }, lessons) = (choice, choice.lessons());
                 (Box::new(Fno::new(FnoSpec { axes, scalars, functions, width, layers }, units)), lessons)
             }
             Architecture::DeepOnet => {
                 let choice = problem.learning.deeponet;
                 let layers = vec![choice.width; choice.layers];
                 let spec = DeepOnetSpec { branch: layers.clone(), trunk: layers };
-                (Box::new(DeepOnet::new(spec, units)), choice.lessons)
+                (Box::new(DeepOnet::new(spec, units)), choice.lessons())
             }
         };
         let LearningOptions { steps, batch, rate } = lessons;

@@ -12,8 +12,7 @@ use std::path::Path;
 /// Relative L2 distances of u, du/dD and du/drho from the reference solver's at 51 x 51 places, at the guess.
 fn distances(set: &[&str]) -> Vec<f64> {
     let text = include_str!("../../../../../../problems/fisher-kpp.toml");
-    let set = set.iter().map(ToString::to_string).collect();
-    let problem = Problem::from_toml("fisher-kpp", text, Path::new("."), &Overrides { recipe: None, set });
+    let problem = Problem::from_toml("fisher-kpp", text, Path::new("."), &Overrides::of(set.iter().copied()));
     let problem = exact(&problem.expect("a shipped problem"));
     let tables = observed_tables(&problem, 0).unwrap();
     let discretisation = Discretisation::ladder(&problem, 0).unwrap().pop().expect("one is stated");

@@ -1,0 +1,5 @@
+//! Functions by their values on grids.
+
+pub(crate) mod raster;
+pub mod spline;
+pub(crate) mod values;

@@ -1,0 +1,67 @@
+//! Expressions that know where they were written.
+
+use crate::diagnostic::{Diagnostic, Error, Origin, Result};
+use crate::model::domain::Constant;
+use bilo_expr::{Ast, ExprError, Graph, Scope, lower, parse};
+
+/// An expression, as written and as parsed, that knows where it was written.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// As written.
+    pub text: String,
+    /// As parsed.
+    pub ast: Ast,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// Two formulas are the same if they say the same, wherever they were written.
+impl PartialEq for Formula {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Formula {
+    /// Parses an expression that was written at `origin`.
+    pub fn parse(text: &str, origin: Origin) -> Result<Formula> {
+        match parse(text) {
+            Ok(ast) => Ok(Formula { text: text.to_string(), ast, origin }),
+            Err(error) => Err(locate(error, text, &origin)),
+        }
+    }
+
+    /// An error of the expression language, shown where this formula was written.
+    pub fn error(&self, error: ExprError) -> Error {
+        locate(error, &self.text, &self.origin)
+    }
+}
+
+fn locate(error: ExprError, text: &str, origin: &Origin) -> Error {
+    let span = error.span.start..error.span.end;
+    let place = match origin.slice() {
+        None => Origin::text("expression", text).part(span),
+        Some(written) if written == text => origin.part(span),
+        // Escapes in the string: bytes of the expression are not bytes of the file.
+        Some(_) => origin.clone(),
+    };
+    let diagnostic = Diagnostic::new(error.message, place);
+    match error.help {
+        Some(help) => diagnostic.help(help).into(),
+        None => diagnostic.into(),
+    }
+}
+
+/// The value of an expression of constants.
+pub(crate) fn evaluate(formula: &Formula, constants: &[Constant]) -> Result<f64> {
+    let mut graph = Graph::new();
+    let mut scope = Scope::new();
+    for constant in constants {
+        let value = graph.constant(constant.value);
+        scope.bind(&constant.name, value);
+    }
+    let value = lower(&formula.ast, &mut graph, &scope).map_err(|e| formula.error(e))?;
+    graph
+        .as_constant(value)
+        .ok_or_else(|| Diagnostic::new("this expression has no value", formula.origin.clone()).into())
+}

@@ -1,0 +1,135 @@
+//! Unknown functions.
+
+use crate::model::domain::Coordinate;
+use crate::model::formula::Formula;
+use crate::model::known::KnownFunction;
+use crate::settings::NetworkChoice;
+use crate::words::{Words, words};
+
+/// A function to be inferred: of some coordinates (a coefficient, a source, an initial value), or of one
+/// state (a conductivity that depends on the temperature).
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownFunction {
+    /// Its name in expressions.
+    pub name: String,
+    /// What it depends on: coordinates in the order of the problem, or one state.
+    pub of: Vec<Argument>,
+    /// The function as an expression of `net` and its arguments: what is known of it (values at an
+    /// end, a sign, a range) holds whatever `net` is.
+    pub form: Formula,
+    /// Where the search starts.
+    pub guess: KnownFunction,
+    /// The true function, if known: makes synthetic data and scores the result.
+    pub truth: Option<KnownFunction>,
+    /// The value that divides the domain in two classes, those of the truth and of the estimate.
+    pub threshold: Option<f64>,
+    /// Nodes along each of its arguments: where a method without a network holds its values.
+    pub nodes: Vec<usize>,
+    /// What `net` is a sum of under [`GradientMode::Exact`] ..
+    pub basis: FunctionBasis,
+    /// .. and how many along each of its arguments.
+    pub modes: Vec<usize>,
+    /// What is added to the upper-level loss to make it well-posed.
+    pub regulariser: Option<Regulariser>,
+    /// The network behind `net` where there is one.
+    pub network: NetworkChoice,
+    /// Typical size: the local operator takes f/scale.
+    pub scale: f64,
+    /// The learning rate of its network; else the training's `theta-rate`.
+    pub rate: Option<f64>,
+    /// Unit, for people.
+    pub unit: Option<String>,
+}
+
+/// Products of functions of one argument each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionBasis {
+    /// Chebyshev polynomials: for smooth functions.
+    Chebyshev,
+    /// Cubic splines on equal cells: for functions that are rough.
+    Splines,
+}
+
+words!(FunctionBasis { "chebyshev" => Chebyshev, "splines" => Splines });
+
+/// One argument of an unknown function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// What it is in the problem.
+    pub variable: Variable,
+    /// Its name and range: the coordinate itself, or the values of a state for which the function is wanted.
+    pub axis: Coordinate,
+}
+
+/// What an unknown function depends on, by its number in the problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    /// A coordinate.
+    Coordinate(usize),
+    /// A state: the function is taken at its value.
+    State(usize),
+}
+
+/// weight · mean of a density over the domain of an unknown function f.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regulariser {
+    /// The density.
+    pub kind: RegulariserKind,
+    /// Its weight beside the data loss, which is a mean too.
+    pub weight: f64,
+}
+
+/// The density of a regulariser.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RegulariserKind {
+    /// |grad f|²: smooth functions.
+    H1,
+    /// Σ_i (sqrt(f_{x_i}² + s²) - s): total variation, |f_{x_i}| rounded off over slopes of size s;
+    /// functions with few jumps.
+    Tv {
+        /// The slope s.
+        smoothing: f64,
+    },
+    /// (f - reference)²: functions near one that is known; near the guess if none is given.
+    L2 {
+        /// The function that is known.
+        reference: Option<KnownFunction>,
+    },
+}
+
+/// The density of a regulariser, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RegulariserName {
+    H1,
+    Tv,
+    L2,
+}
+
+words!(RegulariserName { "h1" => H1, "tv" => Tv, "l2" => L2 });
+
+impl RegulariserKind {
+    /// The name in a problem file.
+    pub fn name(&self) -> &'static str {
+        let name = match self {
+            RegulariserKind::H1 => RegulariserName::H1,
+            RegulariserKind::Tv { .. } => RegulariserName::Tv,
+            RegulariserKind::L2 { .. } => RegulariserName::L2,
+        };
+        name.word()
+    }
+}
+
+impl UnknownFunction {
+    /// The state that it depends on, if it is a function of a state.
+    pub fn state(&self) -> Option<usize> {
+        self.of.iter().find_map(|argument| match argument.variable {
+            Variable::State(state) => Some(state),
+            Variable::Coordinate(_) => None,
+        })
+    }
+
+    /// The names of its arguments.
+    pub fn argument_names(&self) -> Vec<&str> {
+        self.of.iter().map(|argument| argument.axis.name.as_str()).collect()
+    }
+}

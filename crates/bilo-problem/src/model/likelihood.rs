@@ -1,0 +1,133 @@
+//! How data speak of an observed quantity.
+
+use crate::diagnostic::{Origin, Result};
+use crate::model::domain::Coordinate;
+use crate::model::formula::Formula;
+use crate::words::{Words, words};
+
+/// How data speak of the observed quantity: what is added up over the data, in units in which the sum is
+/// twice the negative logarithm of a likelihood, up to a constant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Likelihood {
+    /// Independent normal errors: ((value - data)/sigma)², with sigma one where there is none.
+    Gaussian,
+    /// Σ (value - data)² / Σ data²: for images and segmentations, whatever their size.
+    RelativeL2,
+    /// The data are zeros and ones (or shares), the value the probability of a one.
+    Bernoulli,
+    /// Normal errors with outliers, by Huber's loss: squares up to a threshold, straight lines beyond.
+    Huber {
+        /// In units of sigma.
+        threshold: f64,
+        /// The standard deviation of data that have none of their own.
+        sigma: Option<f64>,
+    },
+    /// Errors with Student's distribution: far outliers hardly count.
+    Student {
+        /// Degrees of freedom.
+        freedom: f64,
+        /// The scale of data that have none of their own.
+        sigma: Option<f64>,
+    },
+    /// The data are places of particles, a Poisson process whose intensity is the value.
+    PoissonProcess {
+        /// Snapshots that were taken: the particles of all of them are together in the data.
+        snapshots: f64,
+        /// How the intensity is integrated.
+        quadrature: Quadrature,
+    },
+    /// An expression of `value`, `data`, `sigma` and constants, for one datum.
+    Custom(Formula),
+}
+
+/// The likelihoods that a word alone can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LikelihoodName {
+    Gaussian,
+    RelativeL2,
+    Bernoulli,
+    Robust,
+    PoissonProcess,
+}
+
+words!(LikelihoodName {
+    "gaussian" => Gaussian,
+    "relative-l2" => RelativeL2,
+    "bernoulli" => Bernoulli,
+    "robust" => Robust,
+    "poisson-process" => PoissonProcess,
+});
+
+/// The losses of robust likelihoods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RobustLoss {
+    Huber,
+    Student,
+}
+
+words!(RobustLoss { "huber" => Huber, "student" => Student });
+
+impl Likelihood {
+    /// Huber's threshold of 95 % efficiency where errors are normal.
+    pub const HUBER: f64 = 1.345;
+
+    /// Degrees of freedom of Student's distribution, where none are stated.
+    pub const FREEDOM: f64 = 4.0;
+
+    /// The name in files.
+    pub fn name(&self) -> &'static str {
+        let name = match self {
+            Likelihood::Gaussian => LikelihoodName::Gaussian,
+            Likelihood::RelativeL2 => LikelihoodName::RelativeL2,
+            Likelihood::Bernoulli => LikelihoodName::Bernoulli,
+            Likelihood::Huber { .. } | Likelihood::Student { .. } => LikelihoodName::Robust,
+            Likelihood::PoissonProcess { .. } => LikelihoodName::PoissonProcess,
+            Likelihood::Custom(_) => return "custom",
+        };
+        name.word()
+    }
+
+    /// An expression of `value`, `data`, `sigma` and constants, to be minimised.
+    pub fn custom(density: &str) -> Result<Likelihood> {
+        Ok(Likelihood::Custom(Formula::parse(density, Origin::text("likelihood.custom", density))?))
+    }
+
+    /// The size of a term in which what is left to gain is measured: that of squares is the term itself,
+    /// while a log-likelihood per datum is known up to a constant, and one is much.
+    pub fn size(&self, term: f64) -> f64 {
+        match self {
+            Likelihood::Gaussian | Likelihood::RelativeL2 => term,
+            _ => 1.0,
+        }
+    }
+
+    /// Whether the data tell for every point whether it belongs to a set.
+    pub fn is_segmentation(&self) -> bool {
+        matches!(self, Likelihood::RelativeL2 | Likelihood::Bernoulli)
+    }
+}
+
+/// A rule for integrals over some coordinates, by Gauss's formula with two nodes in every cell, which is
+/// exact for cubic polynomials. No node lies at an end or a break.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quadrature {
+    /// Coordinates (by number) and their numbers of nodes.
+    pub nodes: Vec<(usize, usize)>,
+    /// Places along a coordinate where what is integrated has a kink or a jump, expressions of constants
+    /// and unknowns: cells end there.
+    pub breaks: Vec<(usize, Formula)>,
+    /// The other coordinates, held at values over which is summed.
+    pub at: Vec<(usize, Vec<f64>)>,
+}
+
+impl Quadrature {
+    /// Over all coordinates but the time, with so many nodes along each; the time held at its end.
+    pub fn over_space(coordinates: &[Coordinate], nodes: usize) -> Quadrature {
+        let numbered = || coordinates.iter().enumerate();
+        Quadrature {
+            nodes: numbered().filter(|(_, c)| !c.time).map(|(number, _)| (number, nodes)).collect(),
+            breaks: vec![],
+            at: numbered().filter(|(_, c)| c.time).map(|(number, c)| (number, vec![c.hi])).collect(),
+        }
+    }
+}

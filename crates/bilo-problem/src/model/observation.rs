@@ -1,0 +1,58 @@
+//! Observations as plain data.
+
+use crate::model::likelihood::Likelihood;
+use crate::model::{Formula, Points};
+
+/// Data and what they are data of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Its name.
+    pub name: String,
+    /// The observed quantity, an expression of states, coordinates and unknowns.
+    pub value: Formula,
+    /// The data.
+    pub data: Data,
+    /// How the data speak of the observed quantity.
+    pub likelihood: Likelihood,
+    /// Weight of its term in the upper-level loss.
+    pub weight: f64,
+}
+
+/// Observed values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Made by the classical solver at the truth.
+    Synthetic {
+        /// Where it is observed.
+        points: Points,
+        /// Standard deviation of the added Gaussian noise.
+        noise: f64,
+        /// What the data are made of, where that is something else than what is observed.
+        made: Option<Box<Made>>,
+    },
+    /// Particles of a Poisson process, drawn at the truth.
+    Drawn,
+    /// Read from a file or given by the builder.
+    Table(Table),
+}
+
+/// What synthetic data are made of, in place of the observed quantity: a segmentation with a contour that
+/// was drawn beside the true one, say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// An expression like the observed one; `field` is a Gaussian random field over the space coordinates.
+    pub value: Formula,
+    /// Standard deviation and length of that field, which each seed of a run draws afresh.
+    pub field: Option<(f64, f64)>,
+}
+
+/// Observed values with their points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// One column per coordinate, in the problem's order.
+    pub coordinates: Vec<Vec<f64>>,
+    /// The observed values.
+    pub values: Vec<f64>,
+    /// Standard deviation of each value, if given.
+    pub sigma: Option<Vec<f64>>,
+}

@@ -1,0 +1,76 @@
+//! The inverse problem as plain, validated data: what a problem file or the builder produces and
+//! everything downstream reads.
+
+use crate::model::domain::{Constant, Coordinate};
+use crate::model::function::UnknownFunction;
+use crate::model::given::GivenField;
+use crate::model::learning::Learning;
+use crate::model::neighbour::Neighbour;
+use crate::model::observation::Observation;
+use crate::model::picture::Picture;
+use crate::model::statement::{Equation, Input, State};
+use crate::model::unknown::Unknown;
+use crate::settings::{Classical, NetworkChoice, OperatorChoice, Training};
+
+/// A whole inverse problem: the PDE, its unknowns, the data and how to train.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Short name, used for the run directory.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// Space and time, in the order of files and plots.
+    pub coordinates: Vec<Coordinate>,
+    /// Named numbers.
+    pub constants: Vec<Constant>,
+    /// Known functions of coordinates by their values on grids: images.
+    pub given: Vec<GivenField>,
+    /// The scalar parameters theta to be inferred.
+    pub unknowns: Vec<Unknown>,
+    /// The functions to be inferred.
+    pub functions: Vec<UnknownFunction>,
+    /// What networks see beside the coordinates.
+    pub inputs: Vec<Input>,
+    /// What the PDE is about; several states make a system.
+    pub states: Vec<State>,
+    /// Residuals that must vanish: the PDE itself and soft conditions.
+    pub equations: Vec<Equation>,
+    /// The data.
+    pub observations: Vec<Observation>,
+    /// What is drawn of the result.
+    pub pictures: Vec<Picture>,
+    /// What stands for the solution as a function of coordinates and unknowns.
+    pub operator: OperatorChoice,
+    /// The network behind the local operator, if it is one.
+    pub network: NetworkChoice,
+    /// How to train it.
+    pub training: Training,
+    /// How the reference solver solves.
+    pub classical: Classical,
+    /// What neural operators learn from, and how.
+    pub learning: Learning,
+    /// Where the audit holds the local operator against the classical solution, beside the guess.
+    pub neighbours: Vec<Neighbour>,
+}
+
+impl Problem {
+    /// The variables eta of the scalars at their guesses.
+    pub fn eta_of_guess(&self) -> Vec<f64> {
+        self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()
+    }
+
+    /// The names of the scalars.
+    pub fn unknown_names(&self) -> Vec<String> {
+        self.unknowns.iter().map(|unknown| unknown.name.clone()).collect()
+    }
+
+    /// The values of the scalars at some variables; coefficients of functions after these are left out.
+    pub fn thetas(&self, eta: &[f64]) -> Vec<f64> {
+        self.unknowns.iter().zip(eta).map(|(unknown, &eta)| unknown.theta_of(eta)).collect()
+    }
+
+    /// The variables eta of the scalars at their truths, if all have one.
+    pub fn eta_of_truth(&self) -> Option<Vec<f64>> {
+        self.unknowns.iter().map(|unknown| Some(unknown.eta_of(unknown.truth?))).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! The table `[given]`: images and diffuse domains.
+
+use crate::diagnostic::Result;
+use crate::grid::spline::Interpolation;
+use crate::model::domain::Constant;
+use crate::schema;
+use crate::tree::reader::{Reader, numbers, pair, string, table, wrong_type};
+use crate::tree::{Entry, Node, Value};
+use crate::written::given::{GivenContent, GivenSpec, ImageSpec};
+
+/// Reads one given field.
+pub(super) fn read_given(path: &str, entry: &Entry, constants: &[Constant]) -> Result<GivenSpec> {
+    let is_diffuse = table(&entry.node, path)?.get("diffuse").is_some();
+    let keys = if is_diffuse { schema::DIFFUSE.names() } else { schema::IMAGE.names() };
+    let reader = Reader::of(&entry.node, path, constants, &keys)?;
+    let content = if is_diffuse { read_diffuse(&reader)? } else { GivenContent::Image(read_image(&reader)?) };
+    Ok(GivenSpec { name: entry.key.clone(), content })
+}
+
+fn read_diffuse(reader: &Reader<'_>) -> Result<GivenContent> {
+    let condition = reader.expression("diffuse")?.ok_or_else(|| reader.missing("diffuse", "\"m > 0.5\""))?;
+    let width = reader.number("width")?.ok_or_else(|| reader.missing("width", "3.0"))?;
+    let floor = reader.number("floor")?.unwrap_or(GivenSpec::FLOOR);
+    Ok(GivenContent::Diffuse { condition, width, floor })
+}
+
+fn read_image(reader: &Reader<'_>) -> Result<ImageSpec> {
+    let all = |key: &str| reader.get(key).map(|node| numbers(node, key, reader.constants())).transpose();
+    let range = reader.get("range").map(|node| pair(node, "range", reader.constants()));
+    Ok(ImageSpec {
+        file: string(reader.require("file", "\"image.nii.gz\"")?, "file")?.to_owned(),
+        array: reader.string("array")?,
+        of: reader.get("of").map(read_of).transpose()?,
+        origin: all("origin")?,
+        spacing: all("spacing")?,
+        range: range.transpose()?,
+        scale: reader.number("scale")?.unwrap_or(1.0),
+        interpolation: reader.word("interpolation")?.unwrap_or(Interpolation::Cubic),
+    })
+}
+
+fn read_of(node: &Node) -> Result<Vec<String>> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong_type(node, "of", "a list of coordinates, such as `[\"x\", \"y\"]`"));
+    };
+    items.iter().map(|item| Ok(string(item, "of")?.to_owned())).collect()
+}

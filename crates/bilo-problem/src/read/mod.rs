@@ -1,0 +1,177 @@
+//! From the tree of a problem file to what was written in it.
+
+mod function;
+mod given;
+mod known;
+mod likelihood;
+mod observation;
+mod overrides;
+mod picture;
+mod points;
+
+pub use overrides::Overrides;
+
+use crate::diagnostic::{Diagnostic, Origin, Result};
+use crate::model::domain::{Constant, Coordinate};
+use crate::model::unknown::{Transform, Unknown};
+use crate::resolve::argument::Variables;
+use crate::schema;
+use crate::tree::reader::{Reader, number, pair, string, table};
+use crate::tree::{Entry, Table, Value, join};
+use crate::written::{EquationSpec, StateSpec, Written};
+use function::{is_function, read_function};
+
+/// Reads everything but the settings, which wait for what they are about.
+pub(crate) fn read(mut tree: Table) -> Result<Written> {
+    let top_origin = Origin::none();
+    let constants = read_constants(&tree)?;
+    let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;
+    let mut written = Written {
+        name: string(top.require("name", "\"my-problem\"")?, "name")?.to_string(),
+        about: top.string("about")?.unwrap_or_default(),
+        coordinates: read_coordinates(&tree, &constants)?,
+        given: read_each(&tree, "given", |path, entry| given::read_given(path, entry, &constants))?,
+        inputs: read_each(&tree, "input", read_input)?,
+        states: read_each(&tree, "state", read_state)?,
+        ..Written::default()
+    };
+    read_unknowns(&tree, &constants, &mut written)?;
+    let Written { coordinates, unknowns, .. } = &written;
+    let statement = Statement { coordinates, constants: &constants, unknowns };
+    let equations = read_each(&tree, "equation", |path, entry| statement.equation(path, entry))?;
+    let observations = read_each(&tree, "observation", |path, entry| statement.observation(path, entry))?;
+    let pictures = read_each(&tree, "picture", |path, entry| statement.picture(path, entry))?;
+    (written.equations, written.observations, written.pictures) = (equations, observations, pictures);
+    written.settings = tree.split_off(&schema::SETTINGS);
+    written.places.extend(&tree);
+    written.constants = constants;
+    Ok(written)
+}
+
+/// What equations, observations and pictures refer to.
+struct Statement<'a> {
+    coordinates: &'a [Coordinate],
+    constants: &'a [Constant],
+    unknowns: &'a [Unknown],
+}
+
+/// Reads each entry of the table `kind`, such as `[unknown.D]` and `[unknown.rho]`.
+fn read_each<T>(tree: &Table, kind: &str, read: impl Fn(&str, &Entry) -> Result<T>) -> Result<Vec<T>> {
+    let Some(node) = tree.get(kind) else {
+        return Ok(Vec::new());
+    };
+    let entries = &table(node, kind)?.entries;
+    entries.iter().map(|entry| read(&join(kind, &entry.key), entry)).collect()
+}
+
+/// Constants may use those above them.
+fn read_constants(tree: &Table) -> Result<Vec<Constant>> {
+    let mut constants = Vec::new();
+    if let Some(node) = tree.get("constants") {
+        for entry in &table(node, "constants")?.entries {
+            let value = number(&entry.node, &entry.key, &constants)?;
+            constants.push(Constant { name: entry.key.clone(), value });
+        }
+    }
+    Ok(constants)
+}
+
+fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordinate>> {
+    read_each(tree, "coordinates", |path, entry| {
+        let (range, time, periodic) = match &entry.node.value {
+            Value::Table(_) => {
+                let reader = Reader::of(&entry.node, path, constants, &schema::COORDINATE.names())?;
+                let range = reader.require("range", "[0.0, 1.0]")?;
+                (range, reader.boolean("time")?, reader.boolean("periodic")?)
+            }
+            _ => (&entry.node, None, None),
+        };
+        let (lo, hi) = pair(range, &entry.key, constants)?;
+        Ok(Coordinate {
+            name: entry.key.clone(),
+            lo,
+            hi,
+            time: time.unwrap_or(false),
+            periodic: periodic.unwrap_or(false),
+        })
+    })
+}
+
+/// Numbers and functions, the latter told by `of`.
+fn read_unknowns(tree: &Table, constants: &[Constant], written: &mut Written) -> Result<()> {
+    let Some(node) = tree.get("unknown") else { return Ok(()) };
+    let states: Vec<&str> = written.states.iter().map(|state| state.name.as_str()).collect();
+    let variables = Variables { coordinates: &written.coordinates, states: &states };
+    for entry in &table(node, "unknown")?.entries {
+        let path = join("unknown", &entry.key);
+        if is_function(entry) {
+            written.functions.push(read_function(&path, entry, variables, constants)?);
+        } else {
+            written.unknowns.push(read_unknown(&path, entry, constants)?);
+        }
+    }
+    Ok(())
+}
+
+fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unknown> {
+    refuse_keys_of_functions(entry)?;
+    let reader = Reader::of(&entry.node, path, constants, &schema::UNKNOWN.names())?;
+    let bounds = reader.get("bounds").map(|node| pair(node, "bounds", constants)).transpose()?;
+    Ok(Unknown {
+        name: entry.key.clone(),
+        guess: number(reader.require("guess", "1.0")?, "guess", constants)?,
+        truth: reader.number("truth")?,
+        bounds,
+        scale: reader.number("scale")?.unwrap_or(1.0),
+        transform: reader.word("transform")?.unwrap_or(Transform::Identity),
+        rate: reader.number("rate")?,
+        unit: reader.string("unit")?,
+    })
+}
+
+/// Keys that only functions have, without `of`.
+fn refuse_keys_of_functions(entry: &Entry) -> Result<()> {
+    let Value::Table(table) = &entry.node.value else {
+        return Ok(());
+    };
+    let (functions, numbers) = (schema::FUNCTION.names(), schema::UNKNOWN.names());
+    let only_of_functions = |key: &str| functions.contains(&key) && !numbers.contains(&key);
+    match table.entries.iter().find(|e| only_of_functions(&e.key)) {
+        None => Ok(()),
+        Some(found) => {
+            let message = format!("`{}` belongs to an unknown function", found.key);
+            let help = "say which coordinates or which state it depends on: `of = [\"x\"]`";
+            Err(Diagnostic::new(message, found.key_origin.clone()).help(help).into())
+        }
+    }
+}
+
+/// A name and a value.
+fn read_input(path: &str, entry: &Entry) -> Result<(String, String)> {
+    let reader = Reader::of(&entry.node, path, &[], &schema::INPUT.names())?;
+    let value = reader.expression("value")?.ok_or_else(|| reader.missing("value", "\"abs(x - 0.5)\""))?;
+    Ok((entry.key.clone(), value))
+}
+
+fn read_state(path: &str, entry: &Entry) -> Result<StateSpec> {
+    let reader = Reader::of(&entry.node, path, &[], &schema::STATE.names())?;
+    let (form, truth) = (reader.expression("form")?, reader.expression("truth")?);
+    Ok(StateSpec { name: entry.key.clone(), form, truth })
+}
+
+impl Statement<'_> {
+    fn equation(&self, path: &str, entry: &Entry) -> Result<EquationSpec> {
+        let reader = Reader::of(&entry.node, path, self.constants, &schema::EQUATION.names())?;
+        let residual = reader.expression("residual")?;
+        let residual = residual.ok_or_else(|| reader.missing("residual", "\"u_xx - f\""))?;
+        let example = format!("{{ grid = {{ {} }} }}", points::example_counts(self.coordinates));
+        let node = reader.require("points", &example)?;
+        Ok(EquationSpec {
+            name: entry.key.clone(),
+            residual,
+            trained: reader.expression("trained")?,
+            points: points::of_equation(node, &join(path, "points"), self)?,
+            weight: reader.number("weight")?.unwrap_or(1.0),
+        })
+    }
+}

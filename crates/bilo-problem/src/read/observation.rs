@@ -1,0 +1,78 @@
+//! The tables `[observation.NAME]`.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::likelihood::Likelihood;
+use crate::read::Statement;
+use crate::read::likelihood::read_likelihood;
+use crate::read::points::read_spec;
+use crate::schema;
+use crate::tree::reader::{Reader, number, string, table};
+use crate::tree::{Entry, Node, join};
+use crate::written::ObservationSpec;
+use crate::written::data::{DataChoice, DataSpec, SyntheticSpec};
+
+impl Statement<'_> {
+    pub(super) fn observation(&self, path: &str, entry: &Entry) -> Result<ObservationSpec> {
+        let reader = Reader::of(&entry.node, path, self.constants, &schema::OBSERVATION.names())?;
+        let likelihood = read_likelihood(&reader, self.coordinates)?;
+        let particles = matches!(likelihood, Likelihood::PoissonProcess { .. });
+        let data = reader.require("data", "{ file = \"data.csv\" }")?;
+        Ok(ObservationSpec {
+            name: entry.key.clone(),
+            value: reader.expression("value")?,
+            data: DataSpec(self.data(&join(path, "data"), data, particles)?),
+            likelihood,
+            weight: reader.number("weight")?.unwrap_or(1.0),
+        })
+    }
+
+    /// Values at points, or places of `particles` only.
+    fn data(&self, path: &str, node: &Node, particles: bool) -> Result<DataChoice> {
+        let reader = Reader::of(node, path, self.constants, &schema::DATA.names())?;
+        match (reader.get("synthetic"), reader.get("file")) {
+            (Some(synthetic), None) if particles => drawn(synthetic),
+            (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
+            (None, Some(file)) => Ok(DataChoice::File(string(file, "file")?.to_owned(), read_held(&reader)?)),
+            _ => {
+                let error =
+                    Diagnostic::new("data are either `synthetic` or from a `file`", node.origin.clone());
+                Err(error.help("write `{ file = \"data.csv\" }`").into())
+            }
+        }
+    }
+
+    fn synthetic(&self, path: &str, node: &Node) -> Result<DataChoice> {
+        let reader = Reader::of(node, path, self.constants, &schema::SYNTHETIC.names())?;
+        let (value, field) = (reader.expression("value")?, read_field(&reader)?);
+        if value.is_none() && field.is_some() {
+            return Err(reader.missing("value", "\"u + 0.1*field\""));
+        }
+        let noise = reader.number("noise")?.unwrap_or(0.0);
+        Ok(DataChoice::Synthetic(SyntheticSpec { points: read_spec(&reader, self)?, noise, value, field }))
+    }
+}
+
+fn drawn(synthetic: &Node) -> Result<DataChoice> {
+    let Some(entry) = table(synthetic, "synthetic")?.entries.first() else { return Ok(DataChoice::Drawn) };
+    let message = format!("`{}` does not belong to synthetic particles", entry.key);
+    let help = "the likelihood's quadrature says where they may be: write `synthetic = {}`";
+    Err(Diagnostic::new(message, entry.key_origin.clone()).help(help).into())
+}
+
+/// Standard deviation and length of the random field that synthetic data are made of.
+fn read_field(reader: &Reader<'_>) -> Result<Option<(f64, f64)>> {
+    let Some(node) = reader.get("field") else { return Ok(None) };
+    let path = reader.path("field");
+    let inner = Reader::of(node, &path, reader.constants(), &schema::FIELD.names())?;
+    let number = |key: &str, example: &str| inner.number(key)?.ok_or_else(|| inner.missing(key, example));
+    Ok(Some((number("sd", "1.0")?, number("length", "0.1")?)))
+}
+
+/// The coordinates that `at` holds at one value each, by name.
+pub(super) fn read_held(reader: &Reader<'_>) -> Result<Vec<(String, f64)>> {
+    let Some(node) = reader.get("at") else { return Ok(vec![]) };
+    let entries = table(node, "at")?.entries.iter();
+    entries
+        .map(|entry| Ok((entry.key.clone(), number(&entry.node, &entry.key, reader.constants())?)))
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! What must hold of observations: their data and their likelihoods.
+
+use crate::diagnostic::Result;
+use crate::model::Problem;
+use crate::model::likelihood::{Likelihood, Quadrature};
+use crate::model::observation::{Data, Observation, Table};
+use crate::resolve::check::Check;
+use crate::sites::Sites;
+
+impl Check<'_> {
+    pub(crate) fn observation(&self, observation: &Observation) -> Result<()> {
+        let path = format!("observation.{}", observation.name);
+        self.not_negative(&format!("{path}.weight"), observation.weight)?;
+        self.likelihood(observation, &format!("{path}.likelihood"))?;
+        let synthetic = format!("{path}.data.synthetic");
+        match &observation.data {
+            Data::Table(table) => {
+                self.table(&path, table)?;
+                let fault = observation.data_fault(table);
+                fault.map_or(Ok(()), |fault| Err(self.error(&format!("{path}.data"), fault).into()))
+            }
+            Data::Drawn => self.truths(&synthetic, "synthetic data need"),
+            Data::Synthetic { points, noise, made } => {
+                self.stays(&synthetic, points)?;
+                self.not_negative(&format!("{synthetic}.noise"), *noise)?;
+                if let Some((sd, length)) = made.as_ref().and_then(|made| made.field) {
+                    self.not_negative(&format!("{synthetic}.field.sd"), sd)?;
+                    self.positive(&format!("{synthetic}.field.length"), length)?;
+                }
+                self.truths(&synthetic, "synthetic data need")
+            }
+        }
+    }
+
+    fn likelihood(&self, observation: &Observation, path: &str) -> Result<()> {
+        let process = matches!(observation.likelihood, Likelihood::PoissonProcess { .. });
+        self.demand(process || observation.data != Data::Drawn, path, || {
+            "particles have the likelihood `poisson-process`".to_owned()
+        })?;
+        let positive = |key: &str, value: f64| self.positive(&format!("{path}.{key}"), value);
+        let noise = observation.stated_noise();
+        let needs_sigma = |sigma: Option<f64>| {
+            let of_table = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
+            sigma.map_or(Ok(()), |sigma| positive("sigma", sigma))?;
+            self.demand(of_table || sigma.or(noise).is_some(), path, || {
+                "a robust likelihood needs the size of usual errors: a column `sigma`, or `sigma` here"
+                    .to_owned()
+            })
+        };
+        match &observation.likelihood {
+            Likelihood::Huber { threshold, sigma } => {
+                positive("threshold", *threshold)?;
+                needs_sigma(*sigma)
+            }
+            Likelihood::Student { freedom, sigma } => {
+                positive("freedom", *freedom)?;
+                needs_sigma(*sigma)
+            }
+            Likelihood::PoissonProcess { snapshots, quadrature } => {
+                positive("snapshots", *snapshots)?;
+                for (number, nodes) in &quadrature.nodes {
+                    let name = &self.problem.coordinates[*number].name;
+                    self.count(&format!("{path}.quadrature.grid.{name}"), *nodes, 2, 1_000_000)?;
+                }
+                self.places(quadrature)
+            }
+            Likelihood::Custom(density) => {
+                Sites::new(self.problem, observation, &Table::one_datum(self.problem), &[])?.terms(&[0.5])?;
+                let used = density.ast.names().iter().any(|(name, _)| *name == "value");
+                self.demand(used, path, || "the expression does not depend on `value`".to_owned())
+            }
+            Likelihood::Bernoulli if noise.is_some() => {
+                let message =
+                    "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
+                Err(self.error(path, message.to_owned()).into())
+            }
+            Likelihood::Gaussian | Likelihood::RelativeL2 | Likelihood::Bernoulli => Ok(()),
+        }
+    }
+
+    /// Breaks of an integral are expressions of constants and unknowns.
+    fn places(&self, quadrature: &Quadrature) -> Result<()> {
+        let guess = self.problem.unknowns.iter().map(|unknown| unknown.guess).collect::<Vec<_>>();
+        quadrature.nodes(self.problem, &guess).map(drop)
+    }
+}
+
+impl Table {
+    /// One value in the middle of the domain, for trying a formula.
+    fn one_datum(problem: &Problem) -> Table {
+        let coordinates = problem.coordinates.iter().map(|c| vec![0.5 * (c.lo + c.hi)]).collect();
+        Table { coordinates, values: vec![0.25], sigma: None }
+    }
+}

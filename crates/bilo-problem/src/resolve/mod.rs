@@ -1,0 +1,109 @@
+//! From what was written to a checked problem.
+
+pub(crate) mod argument;
+mod check;
+mod data_file;
+mod diffuse;
+mod examples;
+mod function;
+mod given;
+mod image;
+mod known;
+mod neighbour;
+mod observation;
+mod picture;
+mod points;
+mod settings;
+mod values;
+
+use crate::diagnostic::Result;
+use crate::evaluate::names::NET;
+use crate::files::folder::Folder;
+use crate::model::learning::Learning;
+use crate::model::problem::Problem;
+use crate::model::statement::{Equation, Input, State};
+use crate::settings::Context;
+use crate::tree::Places;
+use crate::written::{EquationSpec, StateSpec, Written};
+use argument::Variables;
+use function::Functions;
+use known::Knowns;
+use points::Ground;
+
+/// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
+pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
+    let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
+    let of_state = written.functions.iter().any(|function| function.range.is_some());
+    let input_names: Vec<&str> = written.inputs.iter().map(|(name, _)| name.as_str()).collect();
+    let context = &Context { constants: &constants, coordinates: &coordinates, inputs: &input_names };
+    let chosen = settings::read(&mut settings, context, of_state)?;
+    places.extend(&settings);
+    let places = &places;
+    let ground =
+        Ground { coordinates: &coordinates, constants: &constants, unknowns: &unknowns, places, folder };
+    let given = given::resolve(written.given, ground)?;
+    let state_names: Vec<&str> = written.states.iter().map(|state| state.name.as_str()).collect();
+    let variables = Variables { coordinates: &coordinates, states: &state_names };
+    let recipe = chosen.training.recipe;
+    let functions = Functions { variables, context, recipe, knowns: Knowns { places, folder } };
+    let functions = all(written.functions, |function| functions.resolve(function))?;
+    let inputs =
+        written.inputs.iter().map(|(name, value)| input(name, value, places)).collect::<Result<_>>()?;
+    let equations = all(written.equations, |spec| equation(spec, ground))?;
+    let observations = all(written.observations, |spec| observation::resolve(spec, &state_names, ground))?;
+    let pictures = all(written.pictures, |spec| picture::resolve(spec, ground, &observations))?;
+    let examples = settings.get("examples");
+    let examples = examples.map(|node| examples::read(node, &unknowns, &functions, context)).transpose()?;
+    let neighbours = neighbour::read(&settings, &unknowns, &functions, &constants)?;
+    let problem = Problem {
+        name: written.name,
+        about: written.about,
+        given,
+        functions,
+        inputs,
+        states: all(written.states, |spec| state(spec, places))?,
+        equations,
+        observations,
+        pictures,
+        operator: chosen.operator,
+        network: chosen.network,
+        training: chosen.training,
+        classical: chosen.classical,
+        learning: Learning { examples, deeponet: chosen.deeponet, fno: chosen.fno },
+        neighbours,
+        coordinates,
+        constants,
+        unknowns,
+    };
+    check::check(&problem, places)?;
+    Ok(problem)
+}
+
+fn all<S, T>(specs: Vec<S>, resolve: impl FnMut(S) -> Result<T>) -> Result<Vec<T>> {
+    specs.into_iter().map(resolve).collect()
+}
+
+fn input(name: &str, value: &str, places: &Places) -> Result<Input> {
+    Ok(Input { name: name.to_owned(), value: places.formula(&format!("input.{name}.value"), value)? })
+}
+
+fn state(spec: StateSpec, places: &Places) -> Result<State> {
+    let formula = |key: &str, text: &str| places.formula(&format!("state.{}.{key}", spec.name), text);
+    Ok(State {
+        form: formula("form", spec.form.as_deref().unwrap_or(NET))?,
+        truth: spec.truth.as_ref().map(|truth| formula("truth", truth)).transpose()?,
+        name: spec.name,
+    })
+}
+
+fn equation(spec: EquationSpec, ground: Ground<'_>) -> Result<Equation> {
+    let path = format!("equation.{}", spec.name);
+    let formula = |key: &str, text: &str| ground.places.formula(&format!("{path}.{key}"), text);
+    Ok(Equation {
+        residual: formula("residual", &spec.residual)?,
+        trained: spec.trained.as_ref().map(|trained| formula("trained", trained)).transpose()?,
+        points: points::resolve(spec.points, ground, &format!("{path}.points"))?,
+        name: spec.name,
+        weight: spec.weight,
+    })
+}

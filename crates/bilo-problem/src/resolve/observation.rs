@@ -1,0 +1,55 @@
+//! Observations with their data at hand.
+
+use crate::diagnostic::{Error, Result};
+use crate::model::likelihood::Likelihood;
+use crate::model::observation::{Data, Made, Observation};
+use crate::resolve::data_file::{DataFile, read_particles, read_table};
+use crate::resolve::points::{self, Ground};
+use crate::written::ObservationSpec;
+use crate::written::data::{DataChoice, SyntheticSpec};
+
+/// An observation, of the only state unless stated.
+pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>) -> Result<Observation> {
+    let path = format!("observation.{}", spec.name);
+    let value = match (&spec.value, states) {
+        (Some(value), _) => value,
+        (None, [only]) => *only,
+        (None, _) => return Err(no_value(&path, ground)),
+    };
+    let particles = matches!(spec.likelihood, Likelihood::PoissonProcess { .. });
+    Ok(Observation {
+        value: ground.places.formula(&format!("{path}.value"), value)?,
+        data: data(spec.data.0, particles, &format!("{path}.data"), ground)?,
+        name: spec.name,
+        likelihood: spec.likelihood,
+        weight: spec.weight,
+    })
+}
+
+fn no_value(path: &str, ground: Ground<'_>) -> Error {
+    let error = ground.places.error(path, format!("missing key `value` in [{path}]"));
+    error.help("add `value = \"u\"`").into()
+}
+
+/// Values at points, or places of `particles` only.
+fn data(choice: DataChoice, particles: bool, path: &str, ground: Ground<'_>) -> Result<Data> {
+    match choice {
+        DataChoice::Table(table) => Ok(Data::Table(table)),
+        DataChoice::Drawn => Ok(Data::Drawn),
+        DataChoice::Synthetic(spec) => synthetic(spec, &format!("{path}.synthetic"), ground),
+        DataChoice::File(name, at) => {
+            let origin = &ground.places.get(&format!("{path}.file"));
+            let held = &ground.held(&at, path)?;
+            let Ground { folder, coordinates, .. } = ground;
+            let file = DataFile { name: &name, folder, origin, coordinates, held };
+            Ok(Data::Table(if particles { read_particles(&file)? } else { read_table(&file)? }))
+        }
+    }
+}
+
+fn synthetic(spec: SyntheticSpec, path: &str, ground: Ground<'_>) -> Result<Data> {
+    let SyntheticSpec { points, noise, value, field } = spec;
+    let value = value.map(|value| ground.places.formula(&format!("{path}.value"), &value)).transpose()?;
+    let made = value.map(|value| Box::new(Made { value, field }));
+    Ok(Data::Synthetic { points: points::resolve(points, ground, path)?, noise, made })
+}

@@ -1,0 +1,127 @@
+//! Given fields as a user states them.
+
+use crate::grid::spline::Interpolation;
+
+/// A given field as a user states it.
+#[derive(Clone, Debug)]
+pub struct GivenSpec {
+    pub(crate) name: String,
+    pub(crate) content: GivenContent,
+}
+
+/// Where the values of a given field come from.
+#[derive(Clone, Debug)]
+pub(crate) enum GivenContent {
+    Grid { of: Vec<String>, nodes: Vec<Vec<f64>>, values: Vec<f64>, interpolation: Interpolation },
+    Diffuse { condition: String, width: f64, floor: f64 },
+    Image(ImageSpec),
+}
+
+/// An image in a file.
+#[derive(Clone, Debug)]
+pub(crate) struct ImageSpec {
+    pub(crate) file: String,
+    /// The array of an archive; the field's name if it is not stated.
+    pub(crate) array: Option<String>,
+    /// The coordinate of each axis; all of space if it is not stated.
+    pub(crate) of: Option<Vec<String>>,
+    /// The first node along each axis, and the distance of neighbours.
+    pub(crate) origin: Option<Vec<f64>>,
+    pub(crate) spacing: Option<Vec<f64>>,
+    /// A value outside is an error.
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) scale: f64,
+    pub(crate) interpolation: Interpolation,
+}
+
+impl GivenSpec {
+    /// The value far from where a condition holds, unless stated: an equation degenerates at zero.
+    pub(crate) const FLOOR: f64 = 1e-3;
+
+    fn new(name: &str, content: GivenContent) -> Self {
+        Self { name: name.to_owned(), content }
+    }
+
+    /// Values in row-major order over nodes of even distance along some coordinates, by cubic splines.
+    pub fn grid<'a>(
+        name: &str,
+        of: impl IntoIterator<Item = &'a str>,
+        nodes: Vec<Vec<f64>>,
+        values: Vec<f64>,
+    ) -> Self {
+        let of = of.into_iter().map(str::to_string).collect();
+        Self::new(name, GivenContent::Grid { of, nodes, values, interpolation: Interpolation::Cubic })
+    }
+
+    /// The places where a condition of other given fields holds, as a smooth function that rises from
+    /// 5 % to 95 % over a width.
+    pub fn diffuse(name: &str, condition: &str, width: f64) -> Self {
+        let condition = condition.to_string();
+        Self::new(name, GivenContent::Diffuse { condition, width, floor: GivenSpec::FLOOR })
+    }
+
+    /// An image in a file, found in the folder that [`crate::ProblemBuilder::build_in`] is told.
+    pub fn image(name: &str, file: &str) -> Self {
+        let image = ImageSpec {
+            file: file.to_owned(),
+            array: None,
+            of: None,
+            origin: None,
+            spacing: None,
+            range: None,
+            scale: 1.0,
+            interpolation: Interpolation::Cubic,
+        };
+        Self::new(name, GivenContent::Image(image))
+    }
+
+    /// What is between the nodes of values on a grid.
+    pub fn interpolation(mut self, chosen: Interpolation) -> Self {
+        match &mut self.content {
+            GivenContent::Grid { interpolation, .. } => *interpolation = chosen,
+            GivenContent::Image(image) => image.interpolation = chosen,
+            GivenContent::Diffuse { .. } => {}
+        }
+        self
+    }
+
+    /// The value far from where a condition holds.
+    pub fn floor(mut self, chosen: f64) -> Self {
+        if let GivenContent::Diffuse { floor, .. } = &mut self.content {
+            *floor = chosen;
+        }
+        self
+    }
+
+    /// The array of an archive `.npz`.
+    pub fn array(self, name: &str) -> Self {
+        self.of_image(|image| image.array = Some(name.to_owned()))
+    }
+
+    /// The coordinate of each axis of an image.
+    pub fn along<'a>(self, of: impl IntoIterator<Item = &'a str>) -> Self {
+        self.of_image(|image| image.of = Some(of.into_iter().map(str::to_owned).collect()))
+    }
+
+    /// The first node along each axis of an image, and the distance of neighbours.
+    pub fn placed(self, origin: impl Into<Vec<f64>>, spacing: impl Into<Vec<f64>>) -> Self {
+        self.of_image(|image| (image.origin, image.spacing) = (Some(origin.into()), Some(spacing.into())))
+    }
+
+    /// Multiplies the values of an image.
+    pub fn scale(self, scale: f64) -> Self {
+        self.of_image(|image| image.scale = scale)
+    }
+
+    /// The values that an image may have, after scaling.
+    pub fn range(self, lo: f64, hi: f64) -> Self {
+        self.of_image(|image| image.range = Some((lo, hi)))
+    }
+
+    fn of_image(mut self, change: impl FnOnce(&mut ImageSpec)) -> Self {
+        if let GivenContent::Image(image) = &mut self.content {
+            change(image);
+        }
+        self
+    }
+}
