@@ -11,7 +11,7 @@ pub(crate) struct Failure(Diagnostic);
 impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
         match error {
-            bilo::Error::Input(diagnostic) => Failure(*diagnostic),
+            bilo::Error::Input(diagnostic) | bilo::Error::Device(diagnostic) => Failure(*diagnostic),
             other => Failure::new(other.to_string()),
         }
     }

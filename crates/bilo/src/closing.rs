@@ -125,7 +125,7 @@ impl<'a> Inspector<'a> {
             return Ok(self.data.judge(sites, &values(network))?.gradient(&columns(network)));
         };
         upper.move_places(self.data.problem(), device, &point.eta)?;
-        Ok(upper.data_loss(device, &point.weights, &point.eta).by_eta)
+        Ok(upper.data_loss(device, &point.weights, &point.eta)?.by_eta)
     }
 
     pub(crate) fn slopes(&self, visit: &Visit<'_>) -> std::result::Result<Vec<WithSlopes>, String> {

@@ -15,6 +15,9 @@ pub enum Error {
     /// The problem as stated (or its data) is at fault.
     #[error("{0}")]
     Input(Box<Diagnostic>),
+    /// The hardware failed, and with it whatever was computed there.
+    #[error("{0}")]
+    Device(Box<Diagnostic>),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -29,8 +32,16 @@ impl Error {
     /// What is wrong, in one line, without the place and the help.
     pub fn headline(&self) -> String {
         match self {
-            Error::Input(diagnostic) => diagnostic.message.clone(),
+            Error::Input(diagnostic) | Error::Device(diagnostic) => diagnostic.message.clone(),
             Error::Io { .. } => self.to_string(),
+        }
+    }
+
+    /// Itself if the hardware failed, which no other step or method can make good; else the headline.
+    pub(crate) fn unless_device(self) -> Result<String> {
+        match self {
+            Error::Device(_) => Err(self),
+            other => Ok(other.headline()),
         }
     }
 }
@@ -45,6 +56,13 @@ impl From<Diagnostic> for Error {
 impl From<crate::twin::TwinError> for Error {
     fn from(error: crate::twin::TwinError) -> Self {
         Diagnostic::new(error.to_string(), Origin::none()).into()
+    }
+}
+
+/// A device that failed ends a run: there is no other value of the unknowns to try.
+impl From<bilo_jet::Fault> for Error {
+    fn from(fault: bilo_jet::Fault) -> Self {
+        Error::Device(Box::new(Diagnostic::new(fault.to_string(), Origin::none())))
     }
 }
 

@@ -56,14 +56,6 @@ fn refused(error: bilo_cuda::CudaError) -> Error {
     Diagnostic::new(error.to_string(), Origin::none()).into()
 }
 
-/// A fault of the device as an error.
-pub(crate) fn require_sound(device: &dyn Device) -> Result<()> {
-    match device.fault() {
-        Some(fault) => Err(Diagnostic::new(fault, Origin::none()).into()),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -148,8 +148,12 @@ impl<'l, L: Landscape> Search<'l, L> {
             if self.damping <= DAMPING && self.within(NOTHING, &moved) {
                 return Ok(true);
             }
-            // Where the PDE cannot be solved, the step was too long.
-            if let Ok(visit) = self.landscape.visit(&self.visit, &trial) {
+            let visit = match self.landscape.visit(&self.visit, &trial) {
+                Ok(visit) => Some(visit),
+                // Where the PDE cannot be solved, the step was too long.
+                Err(error) => error.unless_device().map(|_| None)?,
+            };
+            if let Some(visit) = visit {
                 let gain = before - visit.judged().loss;
                 // The gain of a short step drowns in rounding before the step does.
                 let rounding = if self.within(STEP, &moved) { ROUNDING * before.abs() } else { 0.0 };

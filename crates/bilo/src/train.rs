@@ -113,7 +113,7 @@ impl Trainer<'_> {
         let lower = self.weight_optimiser(self.settings().optimiser, &shapes);
         // The unknowns stand still.
         let mut optimisers = Optimisers { lower, upper: Box::new(Adam::new(vec![])) };
-        self.phase(Phase::Pretrain, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
+        self.phase(Phase::Pretrain, point, &mut optimisers, |trainer, point, optimisers, step| {
             optimisers.lower.scale_rate(trainer.schedule(step, steps) * trainer.rise(step));
             trainer.pretrain_step(point, optimisers.lower.as_mut())
         })
@@ -132,7 +132,7 @@ impl Trainer<'_> {
         };
         let upper = self.upper_optimiser(point.eta.len());
         let mut optimisers = Optimisers { lower, upper };
-        self.phase(Phase::Train, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
+        self.phase(Phase::Train, point, &mut optimisers, |trainer, point, optimisers, step| {
             let factor = trainer.schedule(step, steps);
             optimisers.lower.scale_rate(factor * trainer.rise(step));
             optimisers.upper.scale_rate(factor * trainer.theta_rise(step, steps));
@@ -152,20 +152,20 @@ impl Trainer<'_> {
     }
 
     /// One step of pre-training; the loss terms before it.
-    fn pretrain_step(&mut self, point: &mut Point, optimiser: &mut dyn Optimizer) -> Vec<f64> {
+    fn pretrain_step(&mut self, point: &mut Point, optimiser: &mut dyn Optimizer) -> Result<Vec<f64>> {
         let Point { weights, eta, .. } = point;
         let mut seen = None;
-        optimiser.step(weights, &mut |weights, gradient| {
+        step_down(optimiser, weights, |weights, gradient| {
             gradient.fill(0.0);
-            let (total, mut terms) = self.losses.residuals(self.device, weights, eta, gradient);
+            let (total, mut terms) = self.losses.residuals(self.device, weights, eta, gradient)?;
             terms.extend(vec![f64::NAN; self.losses.upper().names().len()]);
-            let fits = self.fit.loss(self.device, weights, eta, gradient);
+            let fits = self.fit.loss(self.device, weights, eta, gradient)?;
             let value = total + fits.iter().sum::<f64>();
             terms.extend(fits);
             seen.get_or_insert(terms);
-            value
-        });
-        seen.unwrap_or_else(|| vec![f64::NAN; self.loss_names.len()])
+            Ok(value)
+        })?;
+        Ok(seen.unwrap_or_else(|| vec![f64::NAN; self.loss_names.len()]))
     }
 
     /// Both gradients at (theta_k, W_k), then one step of each level.
@@ -174,58 +174,72 @@ impl Trainer<'_> {
         point: &mut Point,
         upper: &Upper,
         optimisers: &mut Optimisers,
-    ) -> Vec<f64> {
-        self.move_places(point);
-        let loss = upper.loss(self.device, &point.weights, &point.eta);
+    ) -> Result<Vec<f64>> {
+        self.move_places(point)?;
+        let loss = upper.loss(self.device, &point.weights, &point.eta)?;
         let mut terms = vec![];
-        self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+        self.lower_step(point, optimisers.lower.as_mut(), &mut terms)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// One step of everything down the one loss.
-    fn joint_step(&mut self, point: &mut Point, joint: &Joint, optimisers: &mut Optimisers) -> Vec<f64> {
-        self.move_places(point);
-        let loss = joint.loss(self.device, &point.weights, &point.eta);
+    fn joint_step(
+        &mut self,
+        point: &mut Point,
+        joint: &Joint,
+        optimisers: &mut Optimisers,
+    ) -> Result<Vec<f64>> {
+        self.move_places(point)?;
+        let loss = joint.loss(self.device, &point.weights, &point.eta)?;
         let functions = self.shapes.function_weights();
         optimisers.lower.step(&mut point.weights[functions..], &mut |_, gradient| {
             gradient.copy_from_slice(&loss.by_weights[functions..]);
             loss.terms.iter().sum()
         });
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(loss.terms, vec![])
+        Ok(self.with_data(loss.terms, vec![]))
     }
 
     /// So many steps of W, then one of the unknowns along the gradient through what W would do.
-    fn nested_step(&mut self, point: &mut Point, joint: &Joint, optimisers: &mut Optimisers) -> Vec<f64> {
+    fn nested_step(
+        &mut self,
+        point: &mut Point,
+        joint: &Joint,
+        optimisers: &mut Optimisers,
+    ) -> Result<Vec<f64>> {
         let mut terms = vec![];
         for _ in 0..self.settings().lower_steps {
-            self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+            self.lower_step(point, optimisers.lower.as_mut(), &mut terms)?;
         }
-        self.move_places(point);
-        let loss = self.hypergradient(joint, point);
+        self.move_places(point)?;
+        let loss = self.hypergradient(joint, point)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// Breaks integrals where the unknowns are now.
-    fn move_places(&mut self, point: &Point) {
-        let moved = self.losses.upper().move_places(self.problem, self.device, &point.eta);
-        moved.expect("breaks were checked to have values");
+    fn move_places(&mut self, point: &Point) -> Result<()> {
+        self.losses.upper().move_places(self.problem, self.device, &point.eta)
     }
 
     /// One step of the residuals over W; the terms of its last evaluation.
-    fn lower_step(&mut self, point: &mut Point, lower: &mut dyn Optimizer, terms: &mut Vec<f64>) -> Step {
+    fn lower_step(
+        &mut self,
+        point: &mut Point,
+        lower: &mut dyn Optimizer,
+        terms: &mut Vec<f64>,
+    ) -> Result<Step> {
         let Point { weights, eta, .. } = point;
         let mut all = weights.clone();
         let functions = self.shapes.function_weights();
-        lower.step(&mut weights[functions..], &mut |moved, gradient| {
+        step_down(lower, &mut weights[functions..], |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
-            let (total, found) = self.losses.residuals(self.device, &all, eta, &mut by_all);
+            let (total, found) = self.losses.residuals(self.device, &all, eta, &mut by_all)?;
             gradient.copy_from_slice(&by_all[functions..]);
             *terms = found;
-            total
+            Ok(total)
         })
     }
 
@@ -237,10 +251,10 @@ impl Trainer<'_> {
         optimisers: &mut Optimisers,
         tolerance: f64,
         max_lower: usize,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         for _ in 0..max_lower {
             let before = point.weights.clone();
-            let step = self.lower_step(point, optimisers.lower.as_mut(), &mut vec![]);
+            let step = self.lower_step(point, optimisers.lower.as_mut(), &mut vec![])?;
             if step.value < tolerance {
                 point.weights.copy_from_slice(&before);
                 break;
@@ -249,11 +263,11 @@ impl Trainer<'_> {
                 break;
             }
         }
-        let (_, terms) = lower.loss(self.device, &point.weights, &point.eta, None);
-        self.move_places(point);
-        let loss = upper.loss(self.device, &point.weights, &point.eta);
+        let (_, terms) = lower.loss(self.device, &point.weights, &point.eta, None)?;
+        self.move_places(point)?;
+        let loss = upper.loss(self.device, &point.weights, &point.eta)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// One step of the upper level, over eta and V.
@@ -278,17 +292,20 @@ impl Trainer<'_> {
     }
 
     /// Takes steps until one of the reasons to stop; keeps the last point whose losses were finite.
-    fn phase(
+    fn phase<S>(
         &mut self,
         phase: Phase,
         point: &mut Point,
         optimisers: &mut Optimisers,
-        step: &mut dyn FnMut(&mut Self, &mut Point, &mut Optimisers, usize) -> Vec<f64>,
-    ) -> Result<Ended> {
+        mut step: S,
+    ) -> Result<Ended>
+    where
+        S: FnMut(&mut Self, &mut Point, &mut Optimisers, usize) -> Result<Vec<f64>>,
+    {
         let (start, steps) = (Instant::now(), self.steps_of(phase));
         let mut course = self.course(phase, point, optimisers)?;
-        if self.begun_on_device(phase, point, optimisers) {
-            return Ok(self.stretches(phase, point, optimisers, course));
+        if let Some(mut resident) = self.begun_on_device(phase, point, optimisers)? {
+            return self.stretches(phase, point, optimisers, course, resident.as_mut());
         }
         let seconds_before = course.ended.seconds;
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
@@ -296,8 +313,8 @@ impl Trainer<'_> {
         for number in course.ended.steps + 1..=steps {
             let before = point.clone();
             let step_of_run = self.earlier_steps(phase) + number;
-            self.losses.renew(self.problem, self.device, When::At(step_of_run));
-            let losses = step(self, point, optimisers, number);
+            self.losses.renew(self.problem, self.device, When::At(step_of_run))?;
+            let losses = step(self, point, optimisers, number)?;
             if let Some(reason) = self.trouble(phase, &losses, &before) {
                 *point = course.good;
                 course.ended.stop = Stop::Diverged { last_good_step: course.ended.steps, reason };
@@ -377,9 +394,6 @@ impl Trainer<'_> {
 
     /// What is wrong with the losses at a point, if anything is.
     fn trouble(&self, phase: Phase, losses: &[f64], point: &Point) -> Option<String> {
-        if let Some(fault) = self.device.fault() {
-            return Some(fault);
-        }
         if let Some(j) = self.thetas(&point.eta).iter().position(|theta| !theta.is_finite()) {
             return Some(format!("the unknown `{}` is no longer finite", self.unknown_names[j]));
         }
@@ -465,4 +479,25 @@ impl Trainer<'_> {
             1.0
         }
     }
+}
+
+/// A step of an optimiser down an objective that may fail. After a failure the objective is no number, which ends the
+/// step.
+fn step_down(
+    optimiser: &mut dyn Optimizer,
+    variables: &mut [f64],
+    mut objective: impl FnMut(&[f64], &mut [f64]) -> Result<f64>,
+) -> Result<Step> {
+    let mut failed = None;
+    let step = optimiser.step(variables, &mut |variables, gradient| {
+        let value = match failed {
+            None => objective(variables, gradient),
+            Some(_) => return f64::NAN,
+        };
+        value.unwrap_or_else(|error| {
+            failed = Some(error);
+            f64::NAN
+        })
+    });
+    failed.map_or(Ok(step), Err)
 }

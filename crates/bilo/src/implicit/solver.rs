@@ -51,7 +51,7 @@ impl<'a> LocalSolver<'a> {
         untouched: Untouched<'_>,
     ) -> Result<Self> {
         let penalties = Penalty::all(data.problem(), operator)?;
-        let size = lower.rows(device, untouched.weights, untouched.eta).loss().sqrt();
+        let size = lower.rows(device, untouched.weights, untouched.eta)?.loss().sqrt();
         Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules, size), penalties })
     }
 
@@ -72,7 +72,7 @@ impl<'a> LocalSolver<'a> {
         eta: &[f64],
         watch: &mut dyn FnMut(LowerStep) -> bool,
     ) -> Result<LocalVisit> {
-        let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch);
+        let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch)?;
         if !corrected.converged {
             let message = "the lower level does not converge";
             return Err(Diagnostic::new(message, Default::default()).into());

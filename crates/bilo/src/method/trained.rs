@@ -7,7 +7,6 @@ use super::Method;
 use super::networks::{Found, Scene};
 use crate::closing::{Inspector, Mover};
 use crate::diagnostic::Result;
-use crate::hardware::require_sound;
 use crate::level::{Fit, Joint, Lower, Upper};
 use crate::observer::{Event, Observer, Phase};
 use crate::operator::LocalOperator;
@@ -34,7 +33,6 @@ pub(super) fn train(scene: &Scene<'_>, observer: &mut dyn Observer) -> Result<Fo
     let losses = loaded.losses(job.method);
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
     let fit = load_start(fit, problem, twin, job.seed, &mut operator, device.as_mut(), observer)?;
-    require_sound(device.as_ref())?;
 
     let mut loss_names = losses.names();
     loss_names.extend(fit.names().to_vec());

@@ -1,5 +1,6 @@
 //! What moves what: the two levels of BiLO, or the one loss of a physics-informed network.
 
+use crate::diagnostic::Result;
 use crate::level::{Fit, Joint, Lower, Upper, When};
 use crate::observer::Phase;
 use crate::problem::Problem;
@@ -44,7 +45,7 @@ impl Losses<'_> {
     }
 
     /// Draws points where other ones are asked for.
-    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
+    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) -> Result<()> {
         match self {
             Self::Bilevel { lower, .. } => lower.renew(problem, device, when),
             Self::Joint(joint) | Self::Nested(joint) => joint.renew(problem, device, when),
@@ -66,13 +67,13 @@ impl Losses<'_> {
         weights: &[f64],
         eta: &[f64],
         gradient: &mut [f64],
-    ) -> (f64, Vec<f64>) {
+    ) -> Result<(f64, Vec<f64>)> {
         match self {
             Self::Bilevel { lower, .. } => lower.loss(device, weights, eta, Some(gradient)),
             Self::Joint(joint) | Self::Nested(joint) => {
-                let loss = joint.residual_loss(device, weights, eta, Moves::States);
+                let loss = joint.residual_loss(device, weights, eta, Moves::States)?;
                 gradient.iter_mut().zip(&loss.by_weights).for_each(|(sum, slope)| *sum += slope);
-                (loss.terms.iter().sum(), loss.terms)
+                Ok((loss.terms.iter().sum(), loss.terms))
             }
         }
     }

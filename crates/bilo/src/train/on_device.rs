@@ -2,20 +2,26 @@
 
 use super::keeping::Course;
 use super::{Ended, Losses, Optimisers, Point, Trainer};
+use crate::diagnostic::Result;
 use crate::level::When;
 use crate::observer::{Control, Event, Phase};
 use crate::operator::with_shifts;
 use crate::outcome::Stop;
 use crate::problem::{Levels, ThetaOptimiser, WeightOptimiser};
-use bilo_jet::{Descent, Seen};
+use bilo_jet::{Descent, Moments, ResidentSteps, Seen};
 use std::time::Instant;
 
 /// Most steps between two looks.
 const STRETCH: usize = 100;
 
 impl Trainer<'_> {
-    /// Whether the device takes the steps of a phase by itself; otherwise it or the settings ask for steps one by one.
-    pub(super) fn begun_on_device(&mut self, phase: Phase, point: &Point, optimisers: &Optimisers) -> bool {
+    /// The steps of a phase, if the device takes them by itself; otherwise it or the settings ask for steps one by one.
+    pub(super) fn begun_on_device(
+        &mut self,
+        phase: Phase,
+        point: &Point,
+        optimisers: &Optimisers,
+    ) -> Result<Option<Box<dyn ResidentSteps>>> {
         let settings = self.settings();
         let adam = settings.optimiser == WeightOptimiser::Adam
             && (phase == Phase::Pretrain || settings.theta_optimiser == ThetaOptimiser::Adam);
@@ -26,12 +32,12 @@ impl Trainer<'_> {
         };
         let upper = self.losses.upper();
         if !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
-            return false;
+            return Ok(None);
         }
         let descent = self.descent(phase, point);
         let unknowns = with_shifts(&point.eta, upper.unknowns);
         let moments = [optimisers.lower.state(), optimisers.upper.state()];
-        self.device.begin(&descent, &point.weights, &unknowns, &moments)
+        Ok(self.device.steps(&descent, &point.weights, &unknowns, &moments)?)
     }
 
     /// What moves what in a phase.
@@ -64,37 +70,38 @@ impl Trainer<'_> {
         point: &mut Point,
         optimisers: &mut Optimisers,
         mut course: Course,
-    ) -> Ended {
+        resident: &mut dyn ResidentSteps,
+    ) -> Result<Ended> {
         let (start, seconds_before) = (Instant::now(), course.ended.seconds);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let steps = self.steps_of(phase);
         self.observer.event(&Event::Begin(phase, steps));
         while course.ended.steps < steps && course.ended.stop == Stop::Steps {
-            let factors = self.next_stretch(phase, course.ended.steps);
-            let seen = self.device.descend(&factors);
-            let arrived = self.device.arrived();
+            let factors = self.next_stretch(phase, course.ended.steps)?;
+            let seen = resident.descend(&factors)?;
             let keep = self.look(phase, steps, &seen, &mut course);
             // After a divergence the point before the stretch stays: the last that is known to be good.
-            if let (Some((weights, unknowns)), false) =
-                (arrived, matches!(course.ended.stop, Stop::Diverged { .. }))
-            {
+            if !matches!(course.ended.stop, Stop::Diverged { .. }) {
+                let (weights, unknowns) = resident.arrived()?;
                 let eta = unknowns[..point.eta.len()].to_vec();
                 course.good = std::mem::replace(point, Point::new(weights, eta));
                 if keep || matches!(course.ended.stop, Stop::Interrupted | Stop::TimeLimit) {
-                    self.keep(phase, point, optimisers, &course, seconds());
+                    optimisers.remember(&resident.moments()?);
+                    let kept = self.checkpoint(phase, point, optimisers, &course, seconds());
+                    self.observer.event(&Event::Checkpoint(&kept));
                 }
             }
         }
         self.observer.event(&Event::End(phase));
         course.ended.seconds = seconds();
-        course.ended
+        Ok(course.ended)
     }
 
     /// Factors of the learning rates at the next steps, up to the one before points are drawn anew, with points drawn for
     /// these.
-    fn next_stretch(&mut self, phase: Phase, done: usize) -> Vec<(f64, f64)> {
+    fn next_stretch(&mut self, phase: Phase, done: usize) -> Result<Vec<(f64, f64)>> {
         let (steps, done_before) = (self.steps_of(phase), self.earlier_steps(phase) + done);
-        self.losses.renew(self.problem, self.device, When::At(done_before + 1));
+        self.losses.renew(self.problem, self.device, When::At(done_before + 1))?;
         let renewal = self.losses.renewal(self.problem);
         let until = renewal.map_or(STRETCH, |every| every - done_before % every);
         let last = (done + until.min(STRETCH)).min(steps);
@@ -102,24 +109,7 @@ impl Trainer<'_> {
             let factor = self.schedule(step, steps);
             (factor * self.rise(step), factor * self.theta_rise(step, steps))
         };
-        (done + 1..=last).map(factor).collect()
-    }
-
-    /// A checkpoint like that of steps taken one by one, so that either can go on from it.
-    fn keep(
-        &mut self,
-        phase: Phase,
-        point: &Point,
-        optimisers: &mut Optimisers,
-        course: &Course,
-        seconds: f64,
-    ) {
-        // Lost with the device; the checkpoint before stays.
-        let Some([lower, upper]) = self.device.moments() else { return };
-        let fits = optimisers.lower.restore(&lower) && optimisers.upper.restore(&upper);
-        assert!(fits, "the device moves what these do");
-        let kept = self.checkpoint(phase, point, optimisers, course, seconds);
-        self.observer.event(&Event::Checkpoint(&kept));
+        Ok((done + 1..=last).map(factor).collect())
     }
 
     /// Reports the steps of a stretch and notes the first reason to stop; whether a checkpoint was asked for.
@@ -127,9 +117,6 @@ impl Trainer<'_> {
         let Course { settling, ended, .. } = course;
         let before_stretch = ended.steps;
         let diverged = |reason: String| Stop::Diverged { last_good_step: before_stretch, reason };
-        if seen.is_empty() {
-            ended.stop = diverged(self.device.fault().unwrap_or_default());
-        }
         let mut keep = false;
         for seen in seen {
             let losses = self.losses_of(phase, &seen.losses);
@@ -174,5 +161,14 @@ impl Trainer<'_> {
         }
         terms.resize(self.loss_names.len(), f64::NAN);
         terms
+    }
+}
+
+impl Optimisers {
+    /// Takes over what a device remembers, so that a checkpoint is like that of steps taken one by one, and either can
+    /// go on from it.
+    fn remember(&mut self, [lower, upper]: &[Moments; 2]) {
+        let fits = self.lower.restore(lower) && self.upper.restore(upper);
+        assert!(fits, "the device moves what these do");
     }
 }

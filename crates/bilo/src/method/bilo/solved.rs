@@ -7,7 +7,6 @@ use super::rung::Rung;
 use crate::closing::{Inspector, Mover};
 use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::examine::text::digits;
-use crate::hardware::require_sound;
 use crate::implicit::{LocalSolver, LocalVisit, LowerStep, Untouched, Work};
 use crate::method::networks::{Found, Scene};
 use crate::misfit::{DataLoss, Visit};
@@ -228,10 +227,7 @@ impl<'a, 'o> Climb<'a, 'o> {
         };
         let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
-            Err(error) => {
-                require_sound(solver.device)?;
-                return Ok(Err(format!("with a {words}, {}", error.headline())));
-            }
+            Err(error) => return Ok(Err(format!("with a {words}, {}", error.unless_device()?))),
         };
         let checks = Checks::new(self.scene)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
@@ -252,10 +248,7 @@ impl<'a, 'o> Climb<'a, 'o> {
             let mut watch = |iterate: &Iterate<'_>| self.watch(iterate, &names);
             let found = match optimum::minimise(&mut solver, visit, &mut watch) {
                 Ok(found) => found,
-                Err(error) => {
-                    require_sound(solver.device)?;
-                    return Ok(Err(error.headline()));
-                }
+                Err(error) => return Ok(Err(error.unless_device()?)),
             };
             self.steps += found.steps;
             (visit, stop) = (found.visit, Some(found.stop));
@@ -352,7 +345,7 @@ impl<'a, 'o> Climb<'a, 'o> {
                 near = inspector.near(&there.point, job.seed, &mut operator, device.as_mut())?;
                 inspector.audit_at(visit_guess(), &there.point, &mut operator, device.as_mut())?
             }
-            Err(error) => Err(error.headline()),
+            Err(error) => Err(error.unless_device()?),
         };
         let seconds = self.start.elapsed().as_secs_f64();
         let losses = visit.lower_losses.into_iter().chain(visit.judged().terms.iter().copied());
