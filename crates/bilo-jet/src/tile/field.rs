@@ -40,12 +40,13 @@ impl<T: Scalar> FieldTask<'_, T> {
     }
 
     fn set_unit_directions(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
-        for (number, network) in points.moved() {
+        for (number, carrier) in points.moved() {
             for (direction, moved) in self.program.directions.iter().enumerate() {
-                for (input, unknown) in points.parameters[number].iter().enumerate() {
+                for (input, unknown) in carrier.parameters.iter().enumerate() {
                     let value = if unknown == moved { T::cast(1.0) } else { T::cast(0.0) };
                     let values = (0..points.tile).map(|_| value);
-                    network.set_direction(&mut runner.work[number], 1 + direction, input, values);
+                    let work = &mut runner.rooms[number].work;
+                    carrier.network.set_direction(work, 1 + direction, input, values);
                 }
             }
         }

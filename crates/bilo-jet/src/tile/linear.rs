@@ -69,30 +69,28 @@ impl<T: Scalar> Points<T> {
         tape.eval(&inputs, self.tile, &mut runner.first);
         for q in 0..q_count {
             let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
-            self.seed(&mut runner.work, 1 + q, rho);
+            self.seed(&mut runner.rooms, 1 + q, rho);
         }
-        for (number, network) in self.moved() {
-            network.reverse_directions(&weights[number], &mut runner.work[number]);
+        for (number, carrier) in self.moved() {
+            carrier.network.reverse_directions(&weights[number], &mut runner.rooms[number].work);
         }
         let explicit = q_count * (1 + slots);
         let columns = runner.seeds[q_count * self.tile..].chunks_exact_mut(self.tile);
         for (number, column) in columns.enumerate() {
             let (q, unknown) = (number / self.unknowns, number % self.unknowns);
             column.copy_from_slice(runner.first.output(tape, explicit + number));
-            self.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
-            self.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
+            self.add_unknown_adjoint(&runner.rooms, 1 + q, unknown, column);
+            self.add_leading_adjoint(&runner.rooms, 1 + q, unknown, column);
         }
     }
 
     /// The derivatives of r_q by the weights of all networks that the lower level moves, one row per real
     /// point of the tile; those by other weights stay as they are.
     fn rows(&self, runner: &TileRunner<T>, q: usize, rows: &mut [f64]) {
-        let weights: usize = self.networks.iter().map(|network| network.network().weights()).sum();
+        let weights: usize = self.carriers.iter().map(|carrier| carrier.network.network().weights()).sum();
         for (point, row) in rows.chunks_exact_mut(weights).enumerate() {
-            for (number, network) in self.moved() {
-                let offset = self.offsets[number];
-                let row = &mut row[offset..offset + network.network().weights()];
-                network.row(&runner.work[number], 1 + q, point, row);
+            for (number, carrier) in self.moved() {
+                carrier.network.row(&runner.rooms[number].work, 1 + q, point, carrier.own_mut(row));
             }
         }
     }

@@ -34,9 +34,9 @@ impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
         let adjoints = self.slot_adjoints(program, points, tile, runner);
-        points.seed(&mut runner.work, 0, adjoints.chunks_exact(points.tile));
-        for (number, network) in points.moved() {
-            network.reverse(&self.weights[number], &mut runner.work[number], false);
+        points.seed(&mut runner.rooms, 0, adjoints.chunks_exact(points.tile));
+        for (number, carrier) in points.moved() {
+            carrier.network.reverse(&self.weights[number], &mut runner.rooms[number].work, false);
         }
         points.weight_gradient(runner, false, Moves::States, gradient);
     }
