@@ -6,16 +6,15 @@ mod dual;
 mod kernel;
 mod linear;
 
-use crate::aligned::Aligned;
 use crate::device::{
     DensityId, Device, Dual, Fault, Jacobian, Linearisation, Precision, ResidualId, ResidualLoss,
     ResidualWeights,
 };
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
-use crate::scalar::Scalar;
-use crate::simd::{Job, Simd};
+use crate::scalar::Number;
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
+use bilo_linear::{Aligned, Job, Scalar, Simd};
 use crew::Crew;
 use dual::Kernel;
 use std::cmp::Reverse;
@@ -61,18 +60,18 @@ struct Share<T> {
     gradient: Aligned<T>,
 }
 
-impl<T: Scalar> Cpu<T> {
+impl<T: Number> Cpu<T> {
     fn new(precision: Precision, threads: Option<usize>) -> Self {
         let crew = Crew::new(threads);
         Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![] }
     }
 }
 
-fn cast<T: Scalar>(values: &[f64]) -> Vec<T> {
+fn cast<T: Number>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::cast(value)).collect()
 }
 
-impl<T: Scalar, P: Sync> Block<T, P> {
+impl<T: Number, P: Sync> Block<T, P> {
     fn new(
         program: P,
         frame: &Frame,
@@ -164,7 +163,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
 }
 
 /// Adds the groups' gradients in their order, stretch by stretch, and leaves zeros behind.
-fn add_gradients<T: Scalar>(
+fn add_gradients<T: Number>(
     crew: &Crew,
     simd: Simd,
     shares: &mut [Share<T>],
@@ -200,7 +199,7 @@ impl<T: Scalar> Job for AddStretch<'_, T> {
     }
 }
 
-impl<T: Scalar> Device for Cpu<T> {
+impl<T: Number> Device for Cpu<T> {
     fn description(&self) -> String {
         format!("CPU, {}", self.simd.name())
     }

@@ -45,14 +45,12 @@
 //! ```
 
 mod activation;
-mod aligned;
 mod ceiling;
 pub mod conformance;
 mod cpu;
 mod device;
 mod dictionary;
 mod leading;
-mod linear;
 mod local;
 mod network;
 pub mod oracle;
@@ -61,7 +59,6 @@ mod points;
 mod polynomial;
 mod program;
 mod scalar;
-mod simd;
 mod sweep;
 mod tile;
 

@@ -17,10 +17,10 @@ pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};
 use crate::program::{Feed, Frame, Moves, Slot};
-use crate::scalar::Scalar;
-use crate::simd::Simd;
+use crate::scalar::Number;
 use crate::sweep::{JetNetwork, Weights};
 use bilo_expr::{Input, Scratch};
+use bilo_linear::Simd;
 use carrier::{Carrier, Room};
 
 /// Bytes of workspace that a tile may take: about what stays in a core's second-level cache.
@@ -77,7 +77,7 @@ pub(crate) trait Task<T>: Sync {
     );
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     pub(crate) fn new(
         frame: &Frame,
         directions: usize,

@@ -1,10 +1,10 @@
 //! A network of a program with all that a tile needs to know of it, and its buffers.
 
 use crate::program::{Carrier as Stated, Feed, LeadingProgram};
-use crate::scalar::Scalar;
-use crate::simd::Simd;
+use crate::scalar::Number;
 use crate::sweep::{JetNetwork, Weights, Workspace};
 use bilo_expr::{Input, Scratch, Tape};
+use bilo_linear::Simd;
 
 /// A network that carries jets.
 pub(crate) struct Carrier<T> {
@@ -34,7 +34,7 @@ pub(crate) struct Room<T> {
     pub(super) feeds: Vec<Scratch<T>>,
 }
 
-impl<T: Scalar> Carrier<T> {
+impl<T: Number> Carrier<T> {
     pub(super) fn new(stated: &Stated, simd: Simd) -> Self {
         let moving = stated.leading.as_ref().is_some_and(|leading| leading.moving);
         let network = JetNetwork::new(stated.network.clone(), stated.plan.clone(), moving, simd);

@@ -2,7 +2,7 @@
 
 use super::{Carrier, Points, Room, Task, TileRunner};
 use crate::program::{DensityProgram, Feed};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::{Weights, Workspace};
 use bilo_expr::Input;
 
@@ -13,7 +13,7 @@ pub(crate) struct DensityTask<T> {
     pub(crate) gradient: bool,
 }
 
-impl<T: Scalar> Task<T> for DensityTask<T> {
+impl<T: Number> Task<T> for DensityTask<T> {
     type Program = DensityProgram;
 
     fn sums(&self) -> usize {
@@ -73,7 +73,7 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
     }
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// Writes the adjoints of one network's slots.
     fn seed_network(&self, work: &mut Workspace<T>, number: usize, adjoints: &[Vec<T>]) {
         for (slot, column) in self.slots.iter().zip(adjoints).filter(|(slot, _)| slot.network == number) {
@@ -83,7 +83,7 @@ impl<T: Scalar> Points<T> {
     }
 }
 
-impl<T: Scalar> Carrier<T> {
+impl<T: Number> Carrier<T> {
     /// Adds what its adjoint owes to the slots behind the functions that it is fed with.
     fn feed_adjoint(&self, room: &mut Room<T>, adjoints: &mut [Vec<T>]) {
         let Room { work, feeds, .. } = room;

@@ -2,7 +2,7 @@
 
 use super::{Points, TileRunner};
 use crate::program::FieldProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 use bilo_expr::Input;
 
@@ -15,7 +15,7 @@ pub(crate) struct FieldTask<'a, T> {
     pub(crate) unknowns: Vec<T>,
 }
 
-impl<T: Scalar> FieldTask<'_, T> {
+impl<T: Number> FieldTask<'_, T> {
     /// The values at the tile's real points, one column per expression.
     pub(crate) fn values(
         &self,

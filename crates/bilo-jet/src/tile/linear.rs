@@ -2,7 +2,7 @@
 
 use super::{Points, TileRunner};
 use crate::program::ResidualProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 
 /// r_q, dr_q/dη_j and, where there is room for them, the derivatives of r_q by the weights.
@@ -23,7 +23,7 @@ pub(crate) struct LinearPart<'a> {
     pub(crate) by_slot: Vec<&'a mut [f64]>,
 }
 
-impl<T: Scalar> LinearTask<T> {
+impl<T: Number> LinearTask<T> {
     pub(crate) fn run(
         &self,
         program: &ResidualProgram,
@@ -46,11 +46,11 @@ impl<T: Scalar> LinearTask<T> {
 }
 
 /// Copies what there is room for: the real points of a tile.
-fn widen<T: Scalar>((target, values): (&mut [f64], &[T])) {
+fn widen<T: Number>((target, values): (&mut [f64], &[T])) {
     target.iter_mut().zip(values).for_each(|(target, value)| *target = value.wide());
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// r_q and dr_q/dη_j: jets forward, the tape's linearisation, then one sweep back to the parameters
     /// for each q. Leaves r_q in the first tape's outputs, dr_q/dη_j in the seeds after the first q, and
     /// the adjoints λ_q in the workspaces.

@@ -1,7 +1,7 @@
 //! The rows of a Jacobian at neighbouring tiles, as factors.
 
 use super::{Points, TileRunner};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::{Factors, Scratch};
 
 /// Rows of all components of a piece, about: products of matrices of this size run at full speed, and their
@@ -18,7 +18,7 @@ pub(crate) struct Piece<T> {
     networks: Vec<Option<Factors<T>>>,
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// How many tiles make a piece.
     pub(crate) fn tiles_of_piece(&self) -> usize {
         let components = self.carriers.iter().map(|carrier| carrier.network.plan().len()).max().unwrap_or(1);
@@ -47,7 +47,7 @@ impl<T: Scalar> Points<T> {
     }
 }
 
-impl<T: Scalar> Piece<T> {
+impl<T: Number> Piece<T> {
     /// Products of all rows with those of another piece, perhaps of another program: by the residuals of this and of
     /// the other, a matrix over the points of this and of the other.
     pub(crate) fn products(

@@ -2,7 +2,7 @@
 
 use super::{Points, Task, TileRunner};
 use crate::program::{Moves, ResidualProgram};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 
 /// Σ seed · dr_q/dW over q and the points.
@@ -13,7 +13,7 @@ pub(crate) struct PullbackTask<'a, T> {
     pub(crate) seeds: &'a [Vec<f64>],
 }
 
-impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
+impl<T: Number> Task<T> for PullbackTask<'_, T> {
     type Program = ResidualProgram;
 
     fn sums(&self) -> usize {
@@ -42,7 +42,7 @@ impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
     }
 }
 
-impl<T: Scalar> PullbackTask<'_, T> {
+impl<T: Number> PullbackTask<'_, T> {
     /// Σ_q seed_q ∂r_q/∂(slot), one column per slot; zero at places that only fill up.
     fn slot_adjoints(
         &self,

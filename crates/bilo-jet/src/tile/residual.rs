@@ -3,7 +3,7 @@
 use super::{Carrier, Points, Room, Task, TileRunner};
 use crate::device::ResidualWeights;
 use crate::program::{Moves, ResidualProgram};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 use bilo_expr::Input;
 
@@ -15,7 +15,7 @@ pub(crate) struct ResidualTask<'a, T> {
     pub(crate) gradient: bool,
 }
 
-impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
+impl<T: Number> Task<T> for ResidualTask<'_, T> {
     type Program = ResidualProgram;
 
     fn sums(&self) -> usize {
@@ -40,7 +40,7 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
     }
 }
 
-impl<T: Scalar> ResidualTask<'_, T> {
+impl<T: Number> ResidualTask<'_, T> {
     /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
     fn losses_and_seeds(
         &self,
@@ -109,7 +109,7 @@ impl<T: Scalar> ResidualTask<'_, T> {
 }
 
 /// Writes weight · values (zero at places that only fill up) and returns Σ values².
-fn seed<T: Scalar>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
+fn seed<T: Number>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (target, &value)) in target.iter_mut().zip(values).enumerate() {
         if place < real {
