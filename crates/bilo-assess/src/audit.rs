@@ -208,7 +208,7 @@ impl<'a> Inspector<'a> {
             return Ok(self.data.terms(sites, &values(network))?.gradient(&columns(network)));
         };
         upper.move_places(self.data.problem(), at.device, &at.state.eta)?;
-        Ok(upper.data_loss(at.device, &at.state.weights, &at.state.eta).by_eta)
+        Ok(upper.data_loss(at.device, &at.state.weights, &at.state.eta)?.by_eta)
     }
 }
 

@@ -1,17 +1,18 @@
 //! Whole steps on the machine: programs, Adam on both levels and the note of what was seen follow each other there, and the
 //! notes come back once for many steps.
 
-use crate::device::Parts;
+use crate::machine::{Machine, Shared};
 use crate::program::{Program, WEIGHT_BLOCKS, filled};
 use crate::runtime::{CudaError, Launch, Memory, RecordId, Runtime, doubles};
-use bilo_jet::{Descent, Moments, Seen, Weighted};
+use bilo_jet::{Descent, Fault, Moments, ResidentSteps, Seen, Weighted};
 use bilo_optim::Adam;
 
 /// A descent under way.
 pub(crate) struct Descending {
+    machine: Shared,
     descent: Descent,
-    weights: usize,
-    unknowns: usize,
+    /// Weights and unknowns that the steps have led to.
+    here: (Vec<f64>, Vec<f64>),
     /// Words of a row of the table of what steps saw: sums of all programs, then unknowns.
     row: usize,
     sums: usize,
@@ -57,19 +58,13 @@ impl Descending {
         weights: &[f64],
         unknowns: &[f64],
         [of_lower, of_upper]: &[Moments; 2],
-        parts: &mut Parts<'_>,
+        shared: Shared,
     ) -> Result<Self, CudaError> {
-        let (sums, losses) = places(descent, parts);
+        let guard = &mut *shared.lock();
+        let (sums, losses) = places(descent, guard);
         let programs = descent.residuals.len() + descent.densities.len();
-        let Parts { runtime, shared, kernels, .. } = parts;
-        let [w, u] = [&mut shared.weights, &mut shared.unknowns]
-            .map(|memory| memory.as_mut().expect("programs bring it"));
-        runtime.write(w, &doubles(weights))?;
-        runtime.write(u, &doubles(unknowns))?;
-        for packed in &shared.packed {
-            packed.update(kernels.pack, *runtime)?;
-        }
-        let packings: Vec<u64> = shared.packed.iter().flat_map(|packed| packed.addresses()).collect();
+        let runtime = guard.runtime.as_mut();
+        let packings: Vec<u64> = guard.numbers.packed.iter().flat_map(|packed| packed.addresses()).collect();
         let Descent { first, rate, upper_rates, bounds, .. } = descent;
         let (of_unknowns, of_weights) = upper_rates.split_at(bounds.len());
         let mut movers = vec![];
@@ -80,7 +75,7 @@ impl Descending {
                     first,
                     count: state.len() / OF_ADAM,
                     level,
-                    state: filled(*runtime, &doubles(&state))?,
+                    state: filled(runtime, &doubles(&state))?,
                     programs: runtime.allocate(programs * OF_GRADIENTS)?,
                     args: runtime.allocate(11)?,
                 });
@@ -88,9 +83,9 @@ impl Descending {
         }
         let flat: Vec<f64> = bounds.iter().flat_map(|&(low, high)| [low, high]).collect();
         Ok(Self {
+            machine: shared.clone(),
             descent: descent.clone(),
-            weights: weights.len(),
-            unknowns: unknowns.len(),
+            here: (weights.to_vec(), unknowns.to_vec()),
             row: sums + unknowns.len(),
             sums,
             losses,
@@ -100,9 +95,9 @@ impl Descending {
             step: runtime.allocate(1)?,
             taken: of_lower[0][0] as i32,
             movers,
-            packings: filled(*runtime, &packings)?,
-            state: filled(*runtime, &doubles(&interleaved(of_upper, 0, of_unknowns)))?,
-            bounds: filled(*runtime, &doubles(&flat))?,
+            packings: filled(runtime, &packings)?,
+            state: filled(runtime, &doubles(&interleaved(of_upper, 0, of_unknowns)))?,
+            bounds: filled(runtime, &doubles(&flat))?,
             all_sums: runtime.allocate(programs * OF_SUMS)?,
             args: runtime.allocate(12)?,
             record: None,
@@ -110,15 +105,12 @@ impl Descending {
     }
 
     /// Takes steps.
-    pub(crate) fn steps(
-        &mut self,
-        factors: &[(f64, f64)],
-        parts: &mut Parts<'_>,
-    ) -> Result<Vec<Seen>, CudaError> {
+    fn steps(&mut self, factors: &[(f64, f64)], machine: &mut Machine) -> Result<Vec<Seen>, CudaError> {
+        let runtime = machine.runtime.as_mut();
         if self.room < factors.len() {
             self.room = factors.len();
-            self.table = parts.runtime.allocate(self.room * self.row)?;
-            self.factors = parts.runtime.allocate(4 * self.room)?;
+            self.table = runtime.allocate(self.room * self.row)?;
+            self.factors = runtime.allocate(4 * self.room)?;
         }
         let flat: Vec<f64> = (factors.iter().zip(self.taken + 1..))
             .flat_map(|(&(lower, upper), step)| {
@@ -126,23 +118,29 @@ impl Descending {
                 [lower, upper, mean, square]
             })
             .collect();
-        parts.runtime.write(&mut self.factors, &doubles(&flat))?;
+        runtime.write(&mut self.factors, &doubles(&flat))?;
         // The first one that begins has the number 0.
-        parts.runtime.write(&mut self.step, &[u64::MAX])?;
-        self.aim(parts)?;
+        runtime.write(&mut self.step, &[u64::MAX])?;
+        self.aim(machine)?;
         let record = match self.record {
             Some(record) => record,
             None => {
-                parts.runtime.begin_record()?;
-                self.launch_step(parts)?;
-                *self.record.insert(parts.runtime.end_record()?)
+                machine.runtime.begin_record()?;
+                self.launch_step(machine)?;
+                *self.record.insert(machine.runtime.end_record()?)
             }
         };
+        let runtime = machine.runtime.as_mut();
         for _ in factors {
-            parts.runtime.replay(record)?;
+            runtime.replay(record)?;
         }
         self.taken += factors.len() as i32;
-        let rows = numbers(&self.table, factors.len() * self.row, parts.runtime)?;
+        let rows = numbers(&self.table, factors.len() * self.row, runtime)?;
+        for (memory, here) in
+            [(machine.numbers.weights(), &mut self.here.0), (machine.numbers.unknowns(), &mut self.here.1)]
+        {
+            *here = numbers(memory, here.len(), runtime)?;
+        }
         let seen = rows.chunks_exact(self.row).map(|row| Seen {
             losses: self.losses.iter().map(|&place| row[place]).collect(),
             unknowns: row[self.sums..].to_vec(),
@@ -150,18 +148,24 @@ impl Descending {
         Ok(seen.collect())
     }
 
-    /// Tells every program and kernel where its numbers are.
-    fn aim(&mut self, parts: &mut Parts<'_>) -> Result<(), CudaError> {
-        let Parts { runtime, shared, residuals, densities, .. } = parts;
-        let unknowns = shared.unknowns.as_ref().expect("programs bring it");
+    /// Tells every program and kernel where its numbers are, and puts weights and unknowns there: whatever was
+    /// asked of the device meanwhile had others.
+    fn aim(&mut self, machine: &mut Machine) -> Result<(), CudaError> {
+        let Machine { runtime, numbers, kernels, residuals, densities, .. } = machine;
+        let runtime = runtime.as_mut();
+        numbers.put(&self.here.0, &self.here.1, runtime)?;
+        for packed in &numbers.packed {
+            packed.update(kernels.pack, runtime)?;
+        }
+        let unknowns = numbers.unknowns();
         let (mut sums, mut gradients) = (vec![], [vec![], vec![]]);
         let mut place = 0;
         for (id, terms) in &self.descent.residuals {
             let program = residuals[id.0].as_mut().expect("it is here");
-            program.set_terms(&[&terms.equation[..], &[terms.gradient]].concat(), *runtime)?;
-            program.aim(&shared.packed[program.packed], unknowns, true, [0; 2], *runtime)?;
+            program.set_terms(&[&terms.equation[..], &[terms.gradient]].concat(), runtime)?;
+            program.aim(&numbers.packed[program.packed], unknowns, true, [0; 2], runtime)?;
             let factor = 1.0 / program.count() as f64;
-            sums.extend(program.sums(*runtime, factor, 0.0, place));
+            sums.extend(program.sums(runtime, factor, 0.0, place));
             gradients[0].extend(program.gradients(factor));
             place += program.sum_count();
         }
@@ -169,16 +173,16 @@ impl Descending {
             let program = densities[id.0].as_mut().expect("it is here");
             // The upper loss moves weights only if some stand before `first`.
             let differentiate = level.is_lower() || self.descent.first > 0;
-            program.aim(&shared.packed[program.packed], unknowns, differentiate, [0; 2], *runtime)?;
+            program.aim(&numbers.packed[program.packed], unknowns, differentiate, [0; 2], runtime)?;
             let by_unknowns = if level.is_upper() { factor } else { 0.0 };
-            sums.extend(program.sums(*runtime, 1.0, by_unknowns, place));
+            sums.extend(program.sums(runtime, 1.0, by_unknowns, place));
             for (gradients, moved) in gradients.iter_mut().zip([level.is_lower(), level.is_upper()]) {
                 gradients.extend(program.gradients(factor).iter().filter(|_| moved));
             }
             place += program.sum_count();
         }
         runtime.write(&mut self.all_sums, &sums)?;
-        let weights = shared.weights.as_ref().expect("programs bring it").address;
+        let weights = numbers.weights().address;
         let unknowns = unknowns.address;
         for mover in &mut self.movers {
             let gradients = &gradients[mover.level as usize];
@@ -194,7 +198,7 @@ impl Descending {
                 mover.programs.address,
                 (gradients.len() / OF_GRADIENTS) as u64,
                 self.packings.address,
-                shared.packed.len() as u64,
+                (self.packings.words / 2) as u64,
             ];
             runtime.write(&mut mover.args, &args)?;
         }
@@ -208,15 +212,15 @@ impl Descending {
             unknowns,
             self.state.address,
             self.bounds.address,
-            self.unknowns as u64,
+            self.here.1.len() as u64,
             self.descent.bounds.len() as u64,
             self.sums as u64,
         ];
         runtime.write(&mut self.args, &args)
     }
 
-    fn launch_step(&self, parts: &mut Parts<'_>) -> Result<(), CudaError> {
-        let Parts { runtime, kernels, residuals, densities, .. } = parts;
+    fn launch_step(&self, machine: &mut Machine) -> Result<(), CudaError> {
+        let Machine { runtime, kernels, residuals, densities, .. } = machine;
         let lower = self.descent.residuals.iter().map(|(id, _)| &residuals[id.0]);
         let others = self.descent.densities.iter().map(|Weighted { id, .. }| &densities[id.0]);
         let programs = lower.chain(others).map(|program| program.as_ref().expect("it is here"));
@@ -232,20 +236,12 @@ impl Descending {
         runtime.launch_beside(&launches)
     }
 
-    /// The weights and unknowns that the steps have led to.
-    pub(crate) fn arrived(&self, parts: &mut Parts<'_>) -> Result<(Vec<f64>, Vec<f64>), CudaError> {
-        let [weights, unknowns] = [&parts.shared.weights, &parts.shared.unknowns]
-            .map(|memory| memory.as_ref().expect("programs bring it"));
-        let runtime = &mut *parts.runtime;
-        Ok((numbers(weights, self.weights, runtime)?, numbers(unknowns, self.unknowns, runtime)?))
-    }
-
     /// What the two levels remember.
-    pub(crate) fn moments(&self, parts: &mut Parts<'_>) -> Result<[Moments; 2], CudaError> {
+    fn memories(&self, runtime: &mut dyn Runtime) -> Result<[Moments; 2], CudaError> {
         let taken = || vec![vec![f64::from(self.taken)], vec![], vec![], vec![]];
         let mut moments = [taken(), taken()];
         let mut add = |level: usize, state: &Memory, count: usize| {
-            for of_one in numbers(state, count * OF_ADAM, parts.runtime)?.chunks_exact(OF_ADAM) {
+            for of_one in numbers(state, count * OF_ADAM, runtime)?.chunks_exact(OF_ADAM) {
                 moments[level][1..].iter_mut().zip(of_one).for_each(|(list, &value)| list.push(value));
             }
             Ok(())
@@ -256,6 +252,21 @@ impl Descending {
             add(mover.level as usize, &mover.state, mover.count)?;
         }
         Ok(moments)
+    }
+}
+
+impl ResidentSteps for Descending {
+    fn descend(&mut self, factors: &[(f64, f64)]) -> Result<Vec<Seen>, Fault> {
+        let machine = self.machine.clone();
+        Ok(self.steps(factors, &mut machine.lock())?)
+    }
+
+    fn arrived(&mut self) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+        Ok(self.here.clone())
+    }
+
+    fn moments(&mut self) -> Result<[Moments; 2], Fault> {
+        Ok(self.memories(self.machine.lock().runtime.as_mut())?)
     }
 }
 
@@ -275,16 +286,16 @@ fn numbers(memory: &Memory, count: usize, runtime: &mut dyn Runtime) -> Result<V
 }
 
 /// How many sums all programs of a descent leave in a row of the table, and which of them are losses.
-fn places(descent: &Descent, parts: &Parts<'_>) -> (usize, Vec<usize>) {
+fn places(descent: &Descent, machine: &Machine) -> (usize, Vec<usize>) {
     let (mut sums, mut losses) = (0, vec![]);
     for (id, _) in &descent.residuals {
-        let count = parts.residuals[id.0].as_ref().expect("it is here").sum_count();
+        let count = machine.residuals[id.0].as_ref().expect("it is here").sum_count();
         losses.extend(sums..sums + count);
         sums += count;
     }
     for Weighted { id, .. } in &descent.densities {
         losses.push(sums);
-        sums += parts.densities[id.0].as_ref().expect("it is here").sum_count();
+        sums += machine.densities[id.0].as_ref().expect("it is here").sum_count();
     }
     (sums, losses)
 }

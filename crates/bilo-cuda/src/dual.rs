@@ -1,22 +1,23 @@
 //! The lower level as a problem of least squares in its dual form: rows, their kernel K = S J Jᵀ S, and sums of rows.
 
-use crate::device::Parts;
 use crate::generate::{Kernel, MapFactors, bytes, side};
+use crate::machine::{Machine, Shared};
 use crate::program::{Program, filled};
 use crate::runtime::{CudaError, Memory, doubles, words_of};
-use crate::system::System;
-use bilo_jet::{Linearisation, Precision, ResidualId, ResidualProgram, Solved};
+use crate::spare::Spare;
+use crate::system::{KernelHandle, System};
+use bilo_jet::{Dual, Linearisation, Precision, ResidualId, ResidualProgram};
 
-/// Residual programs as rows, made when a kernel is asked for.
-pub(crate) struct Dual {
-    precision: Precision,
+/// Residual programs as rows, made when a kernel is first asked for.
+#[derive(Default)]
+pub(crate) struct Rows {
     programs: Vec<ResidualProgram>,
-    rows: Vec<Option<Rows>>,
-    system: Option<System>,
+    made: Vec<Option<OfProgram>>,
+    spare: Spare,
 }
 
-/// One residual program.
-struct Rows {
+/// The rows of one residual program.
+struct OfProgram {
     program: Program,
     maps: Vec<MapFactors>,
     /// Numbers of the factors by point.
@@ -36,83 +37,85 @@ struct Part {
     count: usize,
 }
 
-impl Dual {
-    pub(crate) fn new(precision: Precision) -> Self {
-        Self { precision, programs: vec![], rows: vec![], system: None }
-    }
-
+impl Rows {
     /// Takes a residual program.
     pub(crate) fn take(&mut self, program: &ResidualProgram) {
         self.programs.push(program.clone());
-        self.rows.push(None);
-    }
-
-    /// Number of a program's residuals.
-    pub(crate) fn residuals(&self, id: ResidualId) -> usize {
-        self.programs[id.0].residuals
+        self.made.push(None);
     }
 
     /// Whether a program has been made into rows.
     pub(crate) fn has(&self, id: ResidualId) -> bool {
-        self.rows[id.0].is_some()
+        self.made[id.0].is_some()
     }
 
-    /// Makes K.
-    pub(crate) fn kernel(
+    /// The rows of several programs with K.
+    pub(crate) fn dual(
         &mut self,
         ids: &[ResidualId],
         weights: &[f64],
         unknowns: &[f64],
         scales: &[f64],
-        parts: &mut Parts<'_>,
-    ) -> Result<Vec<Linearisation>, CudaError> {
-        let (mut found, mut places, mut row) = (vec![], vec![], 0);
+        shared: &Shared,
+    ) -> Result<Dual, CudaError> {
+        let machine = &mut *shared.lock();
+        let (mut parts, mut places, mut row) = (vec![], vec![], 0);
         for id in ids {
             if !self.has(*id) {
-                self.rows[id.0] = Some(Rows::new(&self.programs[id.0], *id, self.precision, parts)?);
+                self.made[id.0] = Some(OfProgram::new(&self.programs[id.0], *id, machine)?);
             }
-            found.push(self.linearise(*id, weights, unknowns, true, parts)?);
-            let count = parts.residual(*id).count();
+            parts.push(self.linearise(*id, weights, unknowns, true, machine)?);
+            let count = machine.residual(*id).count();
             for q in 0..self.programs[id.0].residuals {
                 places.push(Part { id: id.0, q, row, count });
                 row += count;
             }
         }
         assert_eq!(row, scales.len(), "one scale for each row");
-        if self.system.as_ref().is_none_or(|system| system.size() != row) {
-            // The one before need not stay beside it.
-            self.system = None;
-            self.system = Some(System::new(row, self.precision, parts.runtime)?);
-        }
-        let system = self.system.as_ref().expect("made above");
-        let scales = filled(parts.runtime, &doubles(scales))?;
+        let system = System::new(row, &self.spare, machine)?;
+        self.fill(&system, &places, scales, machine)?;
+        let system = Box::new(KernelHandle::new(system, self.spare.clone(), shared.clone()));
+        Ok(Dual { parts, system })
+    }
+
+    /// Makes K of the factors of all rows.
+    fn fill(
+        &self,
+        system: &System,
+        places: &[Part],
+        scales: &[f64],
+        machine: &mut Machine,
+    ) -> Result<(), CudaError> {
+        let (precision, runtime) = (machine.precision, machine.runtime.as_mut());
+        let size = scales.len();
+        let scales = filled(runtime, &doubles(scales))?;
         let (mut lists, mut launches) = (vec![], vec![]);
         for (number, a) in places.iter().enumerate() {
             for b in &places[..=number] {
                 launches.push((lists.len(), [a.count, b.count]));
-                let maps = self.maps_of_both([*a, *b]);
-                let sizes = [row, a.row, b.row, a.count, b.count, maps.len()].map(|size| size as u64);
+                let maps = self.maps_of_both([*a, *b], precision);
+                let sizes = [size, a.row, b.row, a.count, b.count, maps.len()].map(|size| size as u64);
                 lists.extend([system.kernel(), scales.address].into_iter().chain(sizes));
                 lists.extend(maps.concat());
             }
         }
-        let lists = filled(parts.runtime, &lists)?;
+        let lists = filled(runtime, &lists)?;
         for (first, counts) in launches {
-            let [down, across] = counts.map(|count| count.div_ceil(side(parts.runtime.threads())));
-            system.add_products(down * across, lists.address + 8 * first as u64, parts.runtime)?;
+            let [down, across] = counts.map(|count| count.div_ceil(side(runtime.threads())));
+            system.add_products(down * across, lists.address + 8 * first as u64, runtime)?;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The factors of all affine maps that two residuals have in common.
-    fn maps_of_both(&self, sides: [Part; 2]) -> Vec<[u64; 8]> {
-        let rows = sides.map(|part| self.rows[part.id].as_ref().expect("made before"));
+    fn maps_of_both(&self, sides: [Part; 2], precision: Precision) -> Vec<[u64; 8]> {
+        let rows = sides.map(|part| self.made[part.id].as_ref().expect("made before"));
         let mut both = vec![];
         for left in &rows[0].maps {
             let is_same = |right: &&MapFactors| (right.network, right.node) == (left.network, left.node);
             let Some(right) = rows[1].maps.iter().find(is_same) else { continue };
             let place = |side: usize, before: usize| {
-                rows[side].factors.address + (before * sides[side].count * bytes(self.precision)) as u64
+                rows[side].factors.address + (before * sides[side].count * bytes(precision)) as u64
             };
             let adjoints = |side: usize, map: &MapFactors| {
                 place(side, map.adjoints + sides[side].q * map.components * map.width)
@@ -139,37 +142,25 @@ impl Dual {
         weights: &[f64],
         unknowns: &[f64],
         factors: bool,
-        parts: &mut Parts<'_>,
+        machine: &mut Machine,
     ) -> Result<Linearisation, CudaError> {
-        let rows = self.rows[id.0].as_mut().expect("made before");
-        let (count, residuals) = (parts.residual(id).count(), self.programs[id.0].residuals);
+        let rows = self.made[id.0].as_mut().expect("made before");
+        let (count, residuals) = (machine.residual(id).count(), self.programs[id.0].residuals);
         let columns = residuals * (1 + unknowns.len());
-        resize(&mut rows.values, columns * count, parts)?;
+        resize(&mut rows.values, columns * count, machine)?;
         if factors {
-            resize(&mut rows.factors, words_of(rows.numbers * count, self.precision), parts)?;
+            resize(&mut rows.factors, words_of(rows.numbers * count, machine.precision), machine)?;
         }
-        rows.program.share_points(parts.residual(id));
+        rows.program.share_points(machine.residual(id));
         let outputs = [rows.values.address, if factors { rows.factors.address } else { 0 }];
-        parts.put(&mut rows.program, weights, unknowns, false, outputs)?;
-        parts.runtime.launch_beside(&[rows.program.launch()])?;
+        machine.put(&mut rows.program, weights, unknowns, false, outputs)?;
+        machine.runtime.launch_beside(&[rows.program.launch()])?;
         let mut words = vec![0; columns * count];
-        parts.runtime.read(&rows.values, &mut words)?;
+        machine.runtime.read(&rows.values, &mut words)?;
         let mut values =
             words.chunks(count).map(|column| column.iter().copied().map(f64::from_bits).collect());
         let found = values.by_ref().take(residuals).collect();
         Ok(Linearisation { residuals: found, by_unknown: values.collect(), ..Linearisation::default() })
-    }
-
-    pub(crate) fn factorise(&mut self, damping: f64, parts: &mut Parts<'_>) -> Result<bool, CudaError> {
-        self.system.as_mut().expect("there is a kernel").factorise(damping, parts.runtime)
-    }
-
-    pub(crate) fn solve(
-        &mut self,
-        right: &[&[f64]],
-        parts: &mut Parts<'_>,
-    ) -> Result<Vec<Solved>, CudaError> {
-        self.system.as_mut().expect("there is a kernel").solve(right, parts.runtime)
     }
 
     /// Adds Jᵀ seeds of a program that has been made into rows.
@@ -180,43 +171,39 @@ impl Dual {
         unknowns: &[f64],
         seeds: &[Vec<f64>],
         gradient: &mut [f64],
-        parts: &mut Parts<'_>,
+        machine: &mut Machine,
     ) -> Result<(), CudaError> {
-        let program = &mut self.rows[id.0].as_mut().expect("made before").pullback;
-        program.share_points(parts.residual(id));
-        program.set_terms(&seeds.concat(), parts.runtime)?;
-        parts.put(program, weights, unknowns, true, [0; 2])?;
-        parts.run(program, 1.0, Some(gradient)).map(|_| ())
+        let program = &mut self.made[id.0].as_mut().expect("made before").pullback;
+        program.share_points(machine.residual(id));
+        program.set_terms(&seeds.concat(), machine.runtime.as_mut())?;
+        machine.put(program, weights, unknowns, true, [0; 2])?;
+        machine.run(program, 1.0, Some(gradient)).map(|_| ())
     }
 }
 
-impl Rows {
-    fn new(
-        program: &ResidualProgram,
-        id: ResidualId,
-        precision: Precision,
-        parts: &mut Parts<'_>,
-    ) -> Result<Self, CudaError> {
-        let loaded = parts.residual(id);
+impl OfProgram {
+    fn new(program: &ResidualProgram, id: ResidualId, machine: &mut Machine) -> Result<Self, CudaError> {
+        let precision = machine.precision;
+        let loaded = machine.residual(id);
         let (packed, count, shape) =
-            (loaded.packed, loaded.count(), (loaded.tile(), parts.runtime.threads()));
-        let packing = parts.shared.packed[packed].packing();
+            (loaded.packed, loaded.count(), (loaded.tile(), machine.runtime.threads()));
+        let packing = machine.numbers.packed[packed].packing();
         let (rows, maps, numbers) = Kernel::rows(program, packing, precision, shape);
         let pullback = Kernel::pullback(program, packing, precision, shape);
         let mut make = |kernel: Kernel, weights: usize| {
-            Program::new(kernel, weights, packed, count, precision, parts.runtime)
+            Program::new(kernel, weights, packed, count, precision, machine.runtime.as_mut())
         };
         // Rows have no gradient.
         let (program, pullback) = (make(rows, 0)?, make(pullback, program.frame.weights)?);
-        let [values, factors] = [parts.runtime.allocate(0)?, parts.runtime.allocate(0)?];
+        let [values, factors] = [machine.runtime.allocate(0)?, machine.runtime.allocate(0)?];
         Ok(Self { program, maps, numbers, values, factors, pullback })
     }
 }
 
 /// So many words; other memory, full of zeros, where it had others.
-fn resize(memory: &mut Memory, words: usize, parts: &mut Parts<'_>) -> Result<(), CudaError> {
+fn resize(memory: &mut Memory, words: usize, machine: &mut Machine) -> Result<(), CudaError> {
     if memory.words != words {
-        *memory = parts.runtime.allocate(words)?;
+        *memory = machine.runtime.allocate(words)?;
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub(crate) struct Emulator {
     kernels: Vec<(usize, String)>,
     records: Vec<Vec<Launch>>,
     recording: bool,
+    /// Launches until it fails.
+    left: usize,
     tally: Tally,
 }
 
@@ -29,8 +31,14 @@ impl Emulator {
             kernels: vec![],
             records: vec![],
             recording: false,
+            left: usize::MAX,
             tally: Tally::default(),
         })
+    }
+
+    /// One that stops working after so many launches.
+    pub(crate) fn failing_after(self, launches: usize) -> Self {
+        Self { left: launches, ..self }
     }
 }
 
@@ -100,6 +108,8 @@ impl Runtime for Emulator {
     }
 
     fn launch(&mut self, kernel: KernelId, blocks: usize, args: u64) -> Result<(), CudaError> {
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or_else(|| CudaError::Driver("unplugged".into()))?;
         let launch = (kernel, blocks, args);
         match self.recording {
             true => self.records.last_mut().expect("it has begun").push(launch),

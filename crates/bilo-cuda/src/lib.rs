@@ -14,8 +14,10 @@ mod dual;
 #[cfg(test)]
 mod emulator;
 mod generate;
+mod machine;
 mod program;
 mod runtime;
+mod spare;
 mod system;
 #[cfg(test)]
 #[expect(clippy::print_stderr, reason = "what is skipped is said loudly")]

@@ -1,7 +1,7 @@
 //! What the device asks of the machine below it: memory, programs, launches. One machine is a GPU ([`driver`](crate::driver));
 //! tests have another, which runs the same text on the host.
 
-use bilo_jet::Precision;
+use bilo_jet::{Fault, Precision};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,6 +60,12 @@ pub enum CudaError {
     /// Anything else the driver reports.
     #[error("the GPU stopped working: {0}")]
     Driver(String),
+}
+
+impl From<CudaError> for Fault {
+    fn from(error: CudaError) -> Self {
+        Fault::new(error.to_string())
+    }
 }
 
 /// Memory of a machine, in words of eight bytes.

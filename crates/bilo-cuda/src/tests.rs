@@ -6,7 +6,8 @@ use bilo_expr::{Graph, MultiIndex};
 use bilo_jet::conformance::{Case, Draw, tolerance};
 use bilo_jet::{
     Activation, BoundNetwork, Column, DensityProgram, Descent, Device, Fourier, Level, Moments, Moves,
-    Network, NetworkSpec, Operator, PointSource, Precision, ResidualProgram, ResidualWeights, Weighted, cpu,
+    Network, NetworkSpec, Operator, PointSource, Precision, ResidentSteps, ResidualProgram, ResidualWeights,
+    Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 
@@ -49,8 +50,7 @@ fn check_in(precisions: &[Precision], draw: Draw) {
             Err(error) => eprintln!("SKIPPED on a GPU: {error}"),
         }
         for device in &mut devices {
-            let found = Case::new(draw.clone()).check(device.as_mut());
-            assert_eq!(device.fault(), None);
+            let found = Case::new(draw.clone()).check(device.as_mut()).expect("a sound device");
             let sizes = format!("{found:?}");
             assert!(!sizes.contains("NaN"), "{precision:?} {draw:?}: {found:?}");
             assert!(
@@ -143,8 +143,8 @@ fn descent_on(device: &mut dyn Device, weights: &[f64]) -> (Descent, Vec<f64>) {
     let residual = ResidualProgram::new(&mut graph, &operator, &[residual]).expect("a valid residual");
     let density = DensityProgram::new(&mut graph, &operator, misfit, Moves::States).expect("a valid density");
     let terms = ResidualWeights { equation: vec![1.5], gradient: 0.1 };
-    let residual = device.load_residual(residual, places());
-    let density = device.load_density(density, places(), Column::uniform(0.2));
+    let residual = device.load_residual(residual, places()).expect("a sound device");
+    let density = device.load_density(density, places(), Column::uniform(0.2)).expect("a sound device");
     let descent = Descent {
         residuals: vec![(residual, terms)],
         densities: vec![Weighted { id: density, factor: 2.0, level: Level::Upper }],
@@ -159,6 +159,22 @@ fn descent_on(device: &mut dyn Device, weights: &[f64]) -> (Descent, Vec<f64>) {
 /// What so many variables of each level remember before the first step.
 fn fresh(lower: usize, upper: usize) -> [Moments; 2] {
     [lower, upper].map(|variables| Adam::new(vec![0.0; variables]).state())
+}
+
+/// Steps that a device takes by itself, from weights and unknowns.
+fn begun(
+    device: &mut CudaDevice,
+    descent: &Descent,
+    (weights, unknowns): (&[f64], &[f64]),
+    moments: &[Moments; 2],
+) -> Box<dyn ResidentSteps> {
+    let steps = device.steps(descent, weights, unknowns, moments).expect("a sound device");
+    steps.expect("all programs are on the device")
+}
+
+/// Where steps have led to, with what is remembered there.
+fn whereabouts(steps: &mut dyn ResidentSteps) -> ((Vec<f64>, Vec<f64>), [Moments; 2]) {
+    (steps.arrived().expect("a sound device"), steps.moments().expect("a sound device"))
 }
 
 fn small() -> Network {
@@ -177,14 +193,17 @@ fn steps_on_the_device_are_those_of_adam() {
     let factors: Vec<(f64, f64)> =
         (0..8).map(|k| (1.0 - 0.1 * f64::from(k), 1.0 - 0.05 * f64::from(k))).collect();
     let (descent, weights) = descent_on(&mut device, &start);
-    assert!(device.begin(&descent, &weights, &[1.0], &fresh(weights.len(), 1)));
-    let mut seen = device.descend(&factors[..5]);
+    let mut steps = begun(&mut device, &descent, (&weights, &[1.0]), &fresh(weights.len(), 1));
+    let mut seen = steps.descend(&factors[..3]).expect("a sound device");
+    // What else is asked of the device leaves the steps where they are.
+    let (id, terms) = &descent.residuals[0];
+    device.residual(*id, &vec![0.1; weights.len()], &[0.5], terms, None).expect("a sound device");
+    seen.extend(steps.descend(&factors[3..5]).expect("a sound device"));
     // Begun again from there, as after an interruption.
-    let ((weights, p), moments) =
-        (device.arrived().expect("it has begun"), device.moments().expect("it has begun"));
-    assert!(device.begin(&descent, &weights, &p, &moments));
-    seen.extend(device.descend(&factors[5..]));
-    let (found, unknowns) = device.arrived().expect("it has begun");
+    let ((weights, p), moments) = whereabouts(steps.as_mut());
+    let mut steps = begun(&mut device, &descent, (&weights, &p), &moments);
+    seen.extend(steps.descend(&factors[5..]).expect("a sound device"));
+    let ((found, unknowns), _) = whereabouts(steps.as_mut());
 
     let mut host = cpu(Precision::F64, Some(1));
     let (descent, mut weights) = descent_on(host.as_mut(), &start);
@@ -193,8 +212,9 @@ fn steps_on_the_device_are_those_of_adam() {
     for (seen, &(of_lower, of_upper)) in seen.iter().zip(&factors) {
         let (id, terms) = &descent.residuals[0];
         let mut gradient = vec![0.0; weights.len()];
-        let loss = host.residual(*id, &weights, &p, terms, Some(&mut gradient));
-        let (misfit, by_unknown) = host.density(descent.densities[0].id, &weights, &p, None);
+        let loss = host.residual(*id, &weights, &p, terms, Some(&mut gradient)).expect("the CPU never fails");
+        let (misfit, by_unknown) =
+            host.density(descent.densities[0].id, &weights, &p, None).expect("the CPU never fails");
         for (found, exact) in seen.losses.iter().zip([loss.residual[0], loss.gradient[0], misfit]) {
             assert!((found / exact - 1.0).abs() < 1e-9, "{seen:?} {loss:?} {misfit}");
         }
@@ -230,7 +250,7 @@ fn joint_descent_on(device: &mut dyn Device) -> Descent {
     let operator = Operator { networks, columns: vec![x], unknowns: vec![p], held: Default::default() };
     let places = PointSource::grid(vec![vec![0.0, 0.2, 0.5, 0.9, 1.0]]);
     let program = DensityProgram::new(&mut graph, &operator, square, Moves::All).expect("a valid density");
-    let id = device.load_density(program, places, Column::uniform(0.2));
+    let id = device.load_density(program, places, Column::uniform(0.2)).expect("a sound device");
     let first = plain().weights();
     Descent {
         residuals: vec![],
@@ -256,14 +276,13 @@ fn steps_on_one_loss_are_those_of_adam() {
     let start = [plain().initial_weights(5), plain().initial_weights(6)].concat();
     let descent = joint_descent_on(&mut device);
     let (lower, upper) = (start.len() - descent.first, descent.first + 1);
-    assert!(device.begin(&descent, &start, &[1.0], &fresh(lower, upper)));
-    let mut seen = device.descend(&[(1.0, 1.0); 3]);
-    let ((weights, p), moments) =
-        (device.arrived().expect("it has begun"), device.moments().expect("it has begun"));
-    assert!(device.begin(&descent, &weights, &p, &moments));
-    seen.extend(device.descend(&[(1.0, 1.0); 3]));
-    let (found, unknowns) = device.arrived().expect("it has begun");
-    assert_eq!(device.moments().expect("it has begun").map(|of_level| of_level[0][0]), [6.0, 6.0]);
+    let mut steps = begun(&mut device, &descent, (&start, &[1.0]), &fresh(lower, upper));
+    let mut seen = steps.descend(&[(1.0, 1.0); 3]).expect("a sound device");
+    let ((weights, p), moments) = whereabouts(steps.as_mut());
+    let mut steps = begun(&mut device, &descent, (&weights, &p), &moments);
+    seen.extend(steps.descend(&[(1.0, 1.0); 3]).expect("a sound device"));
+    let ((found, unknowns), moments) = whereabouts(steps.as_mut());
+    assert_eq!(moments.map(|of_level| of_level[0][0]), [6.0, 6.0]);
 
     let mut host = cpu(Precision::F64, Some(1));
     let descent = joint_descent_on(host.as_mut());
@@ -271,7 +290,9 @@ fn steps_on_one_loss_are_those_of_adam() {
     let (mut adam, mut all) = (Adam::new(rates), [vec![1.0], start].concat());
     for seen in seen {
         let mut gradient = vec![0.0; all.len() - 1];
-        let (value, by_p) = host.density(descent.densities[0].id, &all[1..], &all[..1], Some(&mut gradient));
+        let (value, by_p) = host
+            .density(descent.densities[0].id, &all[1..], &all[..1], Some(&mut gradient))
+            .expect("the CPU never fails");
         assert!((seen.losses[0] / value - 1.0).abs() < 1e-9);
         let along: Vec<f64> = by_p.iter().chain(&gradient).map(|slope| 3.0 * slope).collect();
         adam.step_along(&mut all, &along);
@@ -286,4 +307,33 @@ fn steps_on_one_loss_are_those_of_adam() {
 fn wide_layers_and_many_points() {
     let network = NetworkSpec { width: 72, layers: 2, ..spec() };
     check(Draw { quasilinear: true, points: 50, ..draw(network, &[&[], &[0], &[1], &[0, 0]]) });
+}
+
+/// Every call says so, in the same words, from the launch on that the machine failed at.
+#[test]
+fn a_machine_that_stops_working_is_an_error() {
+    for launches in 0..6 {
+        let Some(emulator) = Emulator::new() else {
+            eprintln!("SKIPPED: no C++ compiler to run generated kernels with");
+            return;
+        };
+        let host = cpu(Precision::F64, Some(1));
+        let mut device = CudaDevice::new(Box::new(emulator.failing_after(launches)), Precision::F64, host)
+            .expect("the common kernels compile");
+        let weights = small().initial_weights(5);
+        let (descent, _) = descent_on(&mut device, &weights);
+        let ((id, terms), density) = (&descent.residuals[0], descent.densities[0].id);
+        let mut faults = vec![];
+        for _ in 0..3 {
+            faults.extend(device.residual(*id, &weights, &[1.0], terms, None).err());
+            faults.extend(device.density(density, &weights, &[1.0], None).err());
+        }
+        let found = device.dual(&[*id], &weights, &[1.0], &[1.0; 5]);
+        faults.push(found.err().expect("there were enough launches before"));
+        let mut steps = begun(&mut device, &descent, (&weights, &[1.0]), &fresh(weights.len(), 1));
+        faults.push(steps.descend(&[(1.0, 1.0)]).expect_err("there were enough launches before"));
+        // A residual or a density takes three launches: packing, the program, adding up.
+        assert_eq!(faults.len(), 8 - launches / 3);
+        assert!(faults.iter().all(|fault| fault.to_string() == "the GPU stopped working: unplugged"));
+    }
 }

@@ -14,6 +14,11 @@ impl Tape {
     /// # Panics
     /// If there is not one seed per output, or a column has not one value per point.
     pub fn adjoint<T: Real>(&self, seeds: &[Input<'_, T>], scratch: &mut Scratch<T>) {
+        T::adjoint(self, seeds, scratch);
+    }
+
+    /// What [`Real`] is asked for, compiled here.
+    pub(crate) fn adjoint_in<T: Real>(&self, seeds: &[Input<'_, T>], scratch: &mut Scratch<T>) {
         assert_eq!(seeds.len(), self.outputs.len(), "one seed per output");
         let n = scratch.points;
         let values = &scratch.values;

@@ -87,6 +87,12 @@ impl Tape {
     /// # Panics
     /// If there is not one input per [`Tape::inputs`], or a column has not `n` values.
     pub fn eval<T: Real>(&self, inputs: &[Input<'_, T>], n: usize, scratch: &mut Scratch<T>) {
+        T::eval(self, inputs, n, scratch);
+    }
+
+    /// What [`Real`] is asked for: its loops are compiled here, once for each of the two types, and not by everyone who
+    /// evaluates tapes.
+    pub(crate) fn eval_in<T: Real>(&self, inputs: &[Input<'_, T>], n: usize, scratch: &mut Scratch<T>) {
         assert_eq!(inputs.len(), self.inputs.len(), "one value per input");
         scratch.prepare(self, n);
         for (k, &instruction) in self.code.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! The two kinds of numbers a tape can be evaluated in.
 
+use crate::eval::{Input, Scratch};
+use crate::tape::Tape;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
@@ -66,6 +68,12 @@ pub trait Real:
     fn erf(self) -> Self;
     /// General power.
     fn powf(self, exponent: Self) -> Self;
+    /// [`Tape::eval`].
+    #[doc(hidden)]
+    fn eval(tape: &Tape, inputs: &[Input<'_, Self>], n: usize, scratch: &mut Scratch<Self>);
+    /// [`Tape::adjoint`].
+    #[doc(hidden)]
+    fn adjoint(tape: &Tape, seeds: &[Input<'_, Self>], scratch: &mut Scratch<Self>);
 
     /// -1, 0 or 1; NaN stays NaN.
     fn sign(self) -> Self {
@@ -123,6 +131,12 @@ macro_rules! real {
             }
             fn powf(self, exponent: Self) -> Self {
                 $type::powf(self, exponent)
+            }
+            fn eval(tape: &Tape, inputs: &[Input<'_, Self>], n: usize, scratch: &mut Scratch<Self>) {
+                tape.eval_in(inputs, n, scratch);
+            }
+            fn adjoint(tape: &Tape, seeds: &[Input<'_, Self>], scratch: &mut Scratch<Self>) {
+                tape.adjoint_in(seeds, scratch);
             }
             real!(@unary $type: sin cos tan asin acos atan sinh cosh tanh exp ln ln_1p sqrt abs);
         }

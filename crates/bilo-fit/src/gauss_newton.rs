@@ -156,7 +156,7 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
             }
             // Where the PDE cannot be solved, the step was too long.
             let evaluation = match self.problem.evaluate(&self.evaluation, &trial) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+                Err(error) if error.ends_search() => return Err(error),
                 evaluation => evaluation.ok(),
             };
             if let Some(evaluation) = evaluation {

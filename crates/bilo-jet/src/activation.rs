@@ -6,8 +6,7 @@ mod table;
 
 use crate::plan::Plan;
 use crate::polynomial::ActivationTables;
-use crate::scalar::{Scalar, sigmoid_and_tail, tanh_and_slope};
-use crate::simd::{Job, Simd};
+use bilo_linear::{Job, Scalar, Simd, sigmoid_and_tail, tanh_and_slope};
 use fused::{Action, Fused};
 use table::{AddRowSums, Apply, Table};
 
@@ -235,7 +234,7 @@ fn horner<T: Scalar>(coefficients: &[T], x: &[T], result: &mut [T]) {
 #[inline(always)]
 fn multiply<T: Scalar>(target: &mut [T], factor: &[T]) {
     for (target, &factor) in target.iter_mut().zip(factor) {
-        *target = *target * factor;
+        *target *= factor;
     }
 }
 
@@ -355,7 +354,7 @@ mod tests {
         let plan = Plan::closure(1, &[MultiIndex::from(vec![4])]);
         let h = 1e-5;
         for kind in [Activation::Tanh, Activation::Sin, Activation::Softplus, Activation::Swish] {
-            let activation = JetActivation::<f64>::new(kind, &plan, Simd::Baseline);
+            let activation = JetActivation::<f64>::new(kind, &plan, Simd::BASELINE);
             let orders = |z: f64| {
                 let (z, mut a, mut aux) = ([z], [z], [z]);
                 Prepare { kind, z: &z, value: &mut a, aux: &mut aux }.run();

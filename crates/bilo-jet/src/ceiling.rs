@@ -1,8 +1,6 @@
 //! The products of a training step by themselves, for benchmarks: no step is faster.
 
-use crate::aligned::Aligned;
-use crate::linear::{Matrix, MatrixMut, Packed, add_outer, product_packed};
-use crate::simd::Simd;
+use bilo_linear::{Aligned, Matrix, MatrixMut, Packed, Simd, add_outer, product_packed};
 use std::hint::black_box;
 use std::time::Instant;
 

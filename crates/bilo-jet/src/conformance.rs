@@ -4,7 +4,7 @@
 mod dual;
 mod linear;
 
-use crate::device::{Device, Precision, ResidualWeights};
+use crate::device::{Device, Fault, Precision, ResidualWeights};
 use crate::network::{Network, NetworkSpec};
 use crate::oracle::Subject;
 use crate::points::{Column, PointSource};
@@ -163,23 +163,23 @@ impl Case {
     }
 
     /// Compares a device with the oracle, at stored points and at points of a grid.
-    pub fn check(mut self, device: &mut dyn Device) -> Disagreement {
-        let stored = self.check_points(device);
+    pub fn check(mut self, device: &mut dyn Device) -> Result<Disagreement, Fault> {
+        let stored = self.check_points(device)?;
         // Fewer points than those that the programs are moved to.
         self.points_before = PointSource::stored(self.points.columns(0..1));
         self.points = self.grid.clone();
         self.columns = self.points.columns(0..self.points.len());
         self.known.clear();
-        stored.or(&self.check_points(device))
+        Ok(stored.or(&self.check_points(device)?))
     }
 
-    fn check_points(&mut self, device: &mut dyn Device) -> Disagreement {
-        Disagreement {
-            jets: self.check_jets(device),
-            density: self.check_density(device),
-            kernel: self.check_kernel(device),
-            ..self.check_residual(device).or(&self.check_linearisation(device))
-        }
+    fn check_points(&mut self, device: &mut dyn Device) -> Result<Disagreement, Fault> {
+        Ok(Disagreement {
+            jets: self.check_jets(device)?,
+            density: self.check_density(device)?,
+            kernel: self.check_kernel(device)?,
+            ..self.check_residual(device)?.or(&self.check_linearisation(device)?)
+        })
     }
 
     /// Whether the residuals' program carries a leading part.
@@ -193,17 +193,17 @@ impl Case {
     /// so that the loss does change: rates at which
     /// |L(W + h d) - L(W)| and |L(W + h d) - L(W) - h g·d| fall when h is halved, which are 1 and 2 for a
     /// right gradient g.
-    pub fn taylor_rates(mut self, device: &mut dyn Device) -> [f64; 2] {
+    pub fn taylor_rates(mut self, device: &mut dyn Device) -> Result<[f64; 2], Fault> {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.points.clone());
+        let id = device.load_residual(program, self.points.clone())?;
         let mut loss = |weights: &[f64], gradient: Option<&mut [f64]>| {
-            let loss = device.residual(id, weights, &self.unknowns, &self.terms, gradient);
+            let loss = device.residual(id, weights, &self.unknowns, &self.terms, gradient)?;
             let pairs = loss.residual.iter().zip(&loss.gradient).zip(&self.terms.equation);
-            pairs.map(|((r, rgrad), weight)| weight * (r + self.terms.gradient * rgrad)).sum::<f64>()
+            Ok(pairs.map(|((r, rgrad), weight)| weight * (r + self.terms.gradient * rgrad)).sum::<f64>())
         };
         let mut gradient = vec![0.0; self.weights.len()];
-        let start = loss(&self.weights, Some(&mut gradient));
+        let start = loss(&self.weights, Some(&mut gradient))?;
         let size = norm(&self.direction);
         let uphill = size / norm(&gradient);
         let direction: Vec<f64> =
@@ -211,14 +211,14 @@ impl Case {
         let slope = dot(&gradient, &direction);
         let mut remainders = |h: f64| {
             let moved: Vec<f64> = self.weights.iter().zip(&direction).map(|(w, d)| w + h * d).collect();
-            let change = loss(&moved, None) - start;
-            [change.abs(), (change - h * slope).abs()]
+            let change = loss(&moved, None)? - start;
+            Ok([change.abs(), (change - h * slope).abs()])
         };
         // Small enough for the leading term, large enough for f64: remainders of about 1e-8 are far above
         // its rounding.
         let h = 1e-4 / size;
-        let (coarse, fine) = (remainders(2.0 * h), remainders(h));
-        [0, 1].map(|order| (coarse[order] / fine[order]).log2())
+        let (coarse, fine) = (remainders(2.0 * h)?, remainders(h)?);
+        Ok([0, 1].map(|order| (coarse[order] / fine[order]).log2()))
     }
 
     /// Oracle value of a leaf at a point: (value, change along the weights' direction).
@@ -274,7 +274,7 @@ impl Case {
         (scratch.output(&tape, 0)[0], change.sum())
     }
 
-    fn check_jets(&mut self, device: &mut dyn Device) -> f64 {
+    fn check_jets(&mut self, device: &mut dyn Device) -> Result<f64, Fault> {
         let mut wanted = vec![];
         for leaf in self.graph.leaves(&self.residuals) {
             if let Leaf::Derivative(function, index) = leaf {
@@ -286,7 +286,7 @@ impl Case {
             }
         }
         let program = FieldProgram::new(&mut self.graph, &self.operator, &wanted).expect("a valid case");
-        let values = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns, &[]);
+        let values = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns, &[])?;
         let mut worst = 0.0_f64;
         for (&expression, column) in wanted.iter().zip(&values) {
             let exact: Vec<f64> =
@@ -296,16 +296,16 @@ impl Case {
                 worst = worst.max((value - exact).abs() / scale);
             }
         }
-        worst
+        Ok(worst)
     }
 
-    fn check_residual(&mut self, device: &mut dyn Device) -> Disagreement {
+    fn check_residual(&mut self, device: &mut dyn Device) -> Result<Disagreement, Fault> {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.points_before.clone());
-        device.move_residual(id, self.points.clone());
+        let id = device.load_residual(program, self.points_before.clone())?;
+        device.move_residual(id, self.points.clone())?;
         let mut gradient = vec![0.0; self.weights.len()];
-        let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient));
+        let loss = device.residual(id, &self.weights, &self.unknowns, &self.terms, Some(&mut gradient))?;
         let slope = dot(&gradient, &self.direction);
         let points = self.points.len() as f64;
         let (mut worst, mut exact_slope) = (0.0_f64, 0.0);
@@ -333,20 +333,20 @@ impl Case {
             }
         }
         let weight_gradient = (slope - exact_slope).abs() / (norm(&gradient) * norm(&self.direction));
-        Disagreement { losses: worst, weight_gradient, ..Disagreement::default() }
+        Ok(Disagreement { losses: worst, weight_gradient, ..Disagreement::default() })
     }
 
     /// The density Σ_points w Σ_q r_q², differentiated by weights and unknowns.
-    fn check_density(&mut self, device: &mut dyn Device) -> f64 {
+    fn check_density(&mut self, device: &mut dyn Device) -> Result<f64, Fault> {
         let squares: Vec<Expr> = self.residuals.clone().iter().map(|&r| self.graph.mul(r, r)).collect();
         let density = self.graph.sum(&squares);
         let program = DensityProgram::new(&mut self.graph, &self.operator, density, Moves::States)
             .expect("a valid case");
         let quadrature: Vec<f64> = (0..self.points.len()).map(|i| 0.5 + i as f64).collect();
-        let id = device.load_density(program, self.points_before.clone(), Column::uniform(1.0));
-        device.move_density(id, self.points.clone(), Column::stored(quadrature.clone()));
+        let id = device.load_density(program, self.points_before.clone(), Column::uniform(1.0))?;
+        device.move_density(id, self.points.clone(), Column::stored(quadrature.clone()))?;
         let mut gradient = vec![0.0; self.weights.len()];
-        let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient));
+        let (value, by_unknown) = device.density(id, &self.weights, &self.unknowns, Some(&mut gradient))?;
         let slope = dot(&gradient, &self.direction);
         let mut found = vec![value, slope];
         found.extend(by_unknown);
@@ -364,7 +364,7 @@ impl Case {
             }
         }
         let pairs = found.iter().zip(exact).zip(scale);
-        pairs.fold(0.0, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale))
+        Ok(pairs.fold(0.0, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale)))
     }
 
     /// Total derivative of an expression by an unknown at a point, and the sum of the sizes of the

@@ -6,17 +6,17 @@ mod dual;
 mod kernel;
 mod linear;
 
-use crate::aligned::Aligned;
 use crate::device::{
-    DensityId, Device, Jacobian, Linearisation, Precision, ResidualId, ResidualLoss, ResidualWeights, Solved,
+    DensityId, Device, Dual, Fault, Jacobian, Linearisation, Precision, ResidualId, ResidualLoss,
+    ResidualWeights,
 };
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, Frame, ResidualProgram};
-use crate::scalar::Scalar;
-use crate::simd::{Job, Simd};
+use crate::scalar::Number;
 use crate::tile::{DensityTask, FieldTask, Points, PullbackTask, ResidualTask, Task, TileRunner};
+use bilo_linear::{Aligned, Job, Scalar, Simd};
 use crew::Crew;
-use dual::Dual;
+use dual::Kernel;
 use std::cmp::Reverse;
 use std::ops::DerefMut;
 use std::sync::Mutex;
@@ -40,7 +40,6 @@ struct Cpu<T> {
     crew: Crew,
     residuals: Vec<Block<T, ResidualProgram>>,
     densities: Vec<Block<T, DensityProgram>>,
-    dual: Option<Dual>,
 }
 
 /// A program with its points and the workspaces that have been made for it.
@@ -61,18 +60,18 @@ struct Share<T> {
     gradient: Aligned<T>,
 }
 
-impl<T: Scalar> Cpu<T> {
+impl<T: Number> Cpu<T> {
     fn new(precision: Precision, threads: Option<usize>) -> Self {
         let crew = Crew::new(threads);
-        Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![], dual: None }
+        Self { precision, simd: Simd::detect(), crew, residuals: vec![], densities: vec![] }
     }
 }
 
-fn cast<T: Scalar>(values: &[f64]) -> Vec<T> {
+fn cast<T: Number>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::cast(value)).collect()
 }
 
-impl<T: Scalar, P: Sync> Block<T, P> {
+impl<T: Number, P: Sync> Block<T, P> {
     fn new(
         program: P,
         frame: &Frame,
@@ -164,7 +163,7 @@ impl<T: Scalar, P: Sync> Block<T, P> {
 }
 
 /// Adds the groups' gradients in their order, stretch by stretch, and leaves zeros behind.
-fn add_gradients<T: Scalar>(
+fn add_gradients<T: Number>(
     crew: &Crew,
     simd: Simd,
     shares: &mut [Share<T>],
@@ -200,7 +199,7 @@ impl<T: Scalar> Job for AddStretch<'_, T> {
     }
 }
 
-impl<T: Scalar> Device for Cpu<T> {
+impl<T: Number> Device for Cpu<T> {
     fn description(&self) -> String {
         format!("CPU, {}", self.simd.name())
     }
@@ -209,26 +208,33 @@ impl<T: Scalar> Device for Cpu<T> {
         self.precision
     }
 
-    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId {
+    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> Result<ResidualId, Fault> {
         let frame = program.frame.clone();
         let directions = program.residuals;
         let weights = Column::uniform(1.0);
         self.residuals.push(Block::new(program, &frame, directions, points, weights, self.simd));
-        ResidualId(self.residuals.len() - 1)
+        Ok(ResidualId(self.residuals.len() - 1))
     }
 
-    fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId {
+    fn load_density(
+        &mut self,
+        program: DensityProgram,
+        points: PointSource,
+        weights: Column,
+    ) -> Result<DensityId, Fault> {
         let frame = program.frame.clone();
         self.densities.push(Block::new(program, &frame, 0, points, weights, self.simd));
-        DensityId(self.densities.len() - 1)
+        Ok(DensityId(self.densities.len() - 1))
     }
 
-    fn move_residual(&mut self, id: ResidualId, points: PointSource) {
+    fn move_residual(&mut self, id: ResidualId, points: PointSource) -> Result<(), Fault> {
         self.residuals[id.0].move_to(points, Column::uniform(1.0));
+        Ok(())
     }
 
-    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) {
+    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) -> Result<(), Fault> {
         self.densities[id.0].move_to(points, weights);
+        Ok(())
     }
 
     fn residual(
@@ -238,7 +244,7 @@ impl<T: Scalar> Device for Cpu<T> {
         unknowns: &[f64],
         terms: &ResidualWeights,
         gradient: Option<&mut [f64]>,
-    ) -> ResidualLoss {
+    ) -> Result<ResidualLoss, Fault> {
         let block = &mut self.residuals[id.0];
         let task = ResidualTask {
             weights: block.points.weights(weights),
@@ -251,7 +257,25 @@ impl<T: Scalar> Device for Cpu<T> {
         let mut sums = block.run(&self.crew, &task, scale, gradient);
         sums.iter_mut().for_each(|sum| *sum *= scale);
         let gradient = sums.split_off(block.program.residuals);
-        ResidualLoss { residual: sums, gradient }
+        Ok(ResidualLoss { residual: sums, gradient })
+    }
+
+    fn density(
+        &mut self,
+        id: DensityId,
+        weights: &[f64],
+        unknowns: &[f64],
+        gradient: Option<&mut [f64]>,
+    ) -> Result<(f64, Vec<f64>), Fault> {
+        let block = &mut self.densities[id.0];
+        let task = DensityTask {
+            weights: block.points.weights(weights),
+            unknowns: cast(unknowns),
+            gradient: gradient.is_some(),
+        };
+        let mut sums = block.run(&self.crew, &task, 1.0, gradient);
+        let by_unknown = sums.split_off(1);
+        Ok((sums[0], by_unknown))
     }
 
     fn linearise(
@@ -260,31 +284,8 @@ impl<T: Scalar> Device for Cpu<T> {
         weights: &[f64],
         unknowns: &[f64],
         jacobian: Jacobian,
-    ) -> Linearisation {
-        self.residuals[id.0].linearise(&self.crew, weights, unknowns, jacobian)
-    }
-
-    fn kernel(
-        &mut self,
-        ids: &[ResidualId],
-        weights: &[f64],
-        unknowns: &[f64],
-        scales: &[f64],
-    ) -> Vec<Linearisation> {
-        // The one before need not stay beside it.
-        self.dual = None;
-        let blocks: Vec<_> = ids.iter().map(|id| &self.residuals[id.0]).collect();
-        let (parts, gram) = kernel::kernel(&self.crew, &blocks, weights, unknowns);
-        self.dual = Some(Dual::new(&gram, scales));
-        parts
-    }
-
-    fn factorise(&mut self, damping: f64) -> bool {
-        self.dual.as_mut().expect("there is a kernel").factorise(damping)
-    }
-
-    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved> {
-        self.dual.as_ref().expect("there is a kernel").solve(right)
+    ) -> Result<Linearisation, Fault> {
+        Ok(self.residuals[id.0].linearise(&self.crew, weights, unknowns, jacobian))
     }
 
     fn pullback(
@@ -294,28 +295,11 @@ impl<T: Scalar> Device for Cpu<T> {
         unknowns: &[f64],
         seeds: &[Vec<f64>],
         gradient: &mut [f64],
-    ) {
+    ) -> Result<(), Fault> {
         let block = &mut self.residuals[id.0];
         let task = PullbackTask { weights: block.points.weights(weights), unknowns: cast(unknowns), seeds };
         block.run(&self.crew, &task, 1.0, Some(gradient));
-    }
-
-    fn density(
-        &mut self,
-        id: DensityId,
-        weights: &[f64],
-        unknowns: &[f64],
-        gradient: Option<&mut [f64]>,
-    ) -> (f64, Vec<f64>) {
-        let block = &mut self.densities[id.0];
-        let task = DensityTask {
-            weights: block.points.weights(weights),
-            unknowns: cast(unknowns),
-            gradient: gradient.is_some(),
-        };
-        let mut sums = block.run(&self.crew, &task, 1.0, gradient);
-        let by_unknown = sums.split_off(1);
-        (sums[0], by_unknown)
+        Ok(())
     }
 
     fn evaluate(
@@ -325,7 +309,7 @@ impl<T: Scalar> Device for Cpu<T> {
         weights: &[f64],
         unknowns: &[f64],
         slopes: &[Vec<f64>],
-    ) -> Vec<Vec<f64>> {
+    ) -> Result<Vec<Vec<f64>>, Fault> {
         assert!(slopes.is_empty() || slopes.len() == unknowns.len(), "one slope of the weights per unknown");
         let (frame, directions) = (&program.frame, program.directions.len());
         let points = Points::<T>::new(frame, directions, points, Column::uniform(1.0), self.simd);
@@ -343,7 +327,19 @@ impl<T: Scalar> Device for Cpu<T> {
         };
         let parts = by_tile(&mut result, points.tiles(), points.tile());
         self.crew.each_with(parts.into_iter().enumerate(), || points.runner(), fill);
-        result
+        Ok(result)
+    }
+
+    fn dual(
+        &mut self,
+        ids: &[ResidualId],
+        weights: &[f64],
+        unknowns: &[f64],
+        scales: &[f64],
+    ) -> Result<Dual, Fault> {
+        let blocks: Vec<_> = ids.iter().map(|id| &self.residuals[id.0]).collect();
+        let (parts, gram) = kernel::kernel(&self.crew, &blocks, weights, unknowns);
+        Ok(Dual { parts, system: Box::new(Kernel::new(&gram, scales)) })
     }
 }
 

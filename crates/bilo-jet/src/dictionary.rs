@@ -1,7 +1,7 @@
 //! Dictionaries: linear combinations of frozen features of the coordinates, which are scaled to [0, 1].
 
 use crate::activation::Activation;
-use crate::scalar::Scalar;
+use bilo_linear::Scalar;
 
 /// Shape of a dictionary.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,23 +36,21 @@
 //!
 //! let program = ResidualProgram::new(&mut graph, &operator, &[residual])?;
 //! let mut device = cpu(Precision::F64, Some(1));
-//! let points = device.load_residual(program, PointSource::grid(vec![vec![0.0, 0.5, 1.0]]));
+//! let points = device.load_residual(program, PointSource::grid(vec![vec![0.0, 0.5, 1.0]]))?;
 //! let terms = ResidualWeights { equation: vec![1.0], gradient: 0.1 };
 //! let mut gradient = vec![0.0; weights.len()];
-//! let loss = device.residual(points, &weights, &[2.0], &terms, Some(&mut gradient));
+//! let loss = device.residual(points, &weights, &[2.0], &terms, Some(&mut gradient))?;
 //! assert!(loss.residual[0] > 0.0 && loss.gradient[0] > 0.0);
-//! # Ok::<(), ProgramError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod activation;
-mod aligned;
 mod ceiling;
 pub mod conformance;
 mod cpu;
 mod device;
 mod dictionary;
 mod leading;
-mod linear;
 mod local;
 mod network;
 pub mod oracle;
@@ -61,7 +59,6 @@ mod points;
 mod polynomial;
 mod program;
 mod scalar;
-mod simd;
 mod sweep;
 mod tile;
 
@@ -69,8 +66,8 @@ pub use activation::{Activation, derivative_polynomials};
 pub use ceiling::product_ceiling;
 pub use cpu::cpu;
 pub use device::{
-    DensityId, Descent, Device, Jacobian, Level, Linearisation, Moments, Precision, ResidualId, ResidualLoss,
-    ResidualWeights, Seen, Solved, Weighted,
+    DensityId, Descent, Device, Dual, DualFactors, DualSystem, Fault, Jacobian, Level, Linearisation,
+    Moments, Precision, ResidentSteps, ResidualId, ResidualLoss, ResidualWeights, Seen, Solved, Weighted,
 };
 pub use dictionary::{Axis, DictionarySpec, Family, Features, Ridge};
 pub use local::{LocalFeatures, SparseRows};

@@ -28,12 +28,9 @@ use leading::{LeadingAdjoints, LeadingColumns};
 pub(crate) use weights::Weights;
 
 use crate::activation::JetActivation;
-use crate::aligned::Aligned;
-use crate::linear::squares;
 use crate::network::{Network, Operation};
 use crate::plan::Plan;
-use crate::scalar::Scalar;
-use crate::simd::Simd;
+use bilo_linear::{Aligned, Scalar, Simd, squares};
 
 /// A network prepared for one plan: everything that does not change from tile to tile.
 #[derive(Clone, Debug)]

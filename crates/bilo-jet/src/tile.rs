@@ -1,5 +1,6 @@
 //! What happens to one tile of points: network forward, tape, network back.
 
+mod carrier;
 mod density;
 mod field;
 mod linear;
@@ -15,11 +16,12 @@ pub(crate) use pullback::PullbackTask;
 pub(crate) use residual::ResidualTask;
 
 use crate::points::{Column, PointSource};
-use crate::program::{Feed, Frame, LeadingProgram, Moves, Slot};
-use crate::scalar::Scalar;
-use crate::simd::Simd;
-use crate::sweep::{JetNetwork, Weights, Workspace};
-use bilo_expr::{Input, Scratch, Tape};
+use crate::program::{Feed, Frame, Moves, Slot};
+use crate::scalar::Number;
+use crate::sweep::{JetNetwork, Weights};
+use bilo_expr::{Input, Scratch};
+use bilo_linear::Simd;
+use carrier::{Carrier, Room};
 
 /// Bytes of workspace that a tile may take: about what stays in a core's second-level cache.
 const TILE_BYTES: usize = 7 << 18;
@@ -29,22 +31,11 @@ const MAX_POINTS: usize = 255;
 
 /// The points of a program, ready for its networks.
 pub(crate) struct Points<T> {
-    networks: Vec<JetNetwork<T>>,
-    parameters: Vec<Vec<usize>>,
-    leading: Vec<Option<LeadingProgram>>,
-    offsets: Vec<usize>,
+    carriers: Vec<Carrier<T>>,
     slots: Vec<Slot>,
     unknowns: usize,
     directions: usize,
     tile: usize,
-    /// Coordinate inputs of each network from the columns and the unknowns.
-    inputs: Vec<Tape>,
-    /// The jets of each network's parameter inputs that are functions.
-    feeds: Vec<Vec<Feed>>,
-    /// Whether each network stands for an unknown function.
-    given: Vec<bool>,
-    /// Whether nothing asks for a network.
-    idle: Vec<bool>,
     source: PointSource,
     /// Quadrature or averaging weights.
     quadrature: Column,
@@ -52,17 +43,14 @@ pub(crate) struct Points<T> {
 
 /// Buffers for one tile.
 pub(crate) struct TileRunner<T> {
-    work: Vec<Workspace<T>>,
+    /// By carrier.
+    rooms: Vec<Room<T>>,
     /// Slots, then the slots' tangents by direction: one column each.
     slots: Vec<T>,
     /// c_q, then v_qj: one column each.
     seeds: Vec<T>,
     first: Scratch<T>,
     second: Scratch<T>,
-    /// Coefficients of each network's leading part.
-    leading: Vec<Scratch<T>>,
-    /// Jets of the functions that each network is fed with.
-    feeds: Vec<Vec<Scratch<T>>>,
     /// The tile's columns as the source gives them; inputs of networks are made from these, so that
     /// a coordinate far from zero is scaled before it is rounded to T.
     given: Vec<Vec<f64>>,
@@ -89,7 +77,7 @@ pub(crate) trait Task<T>: Sync {
     );
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     pub(crate) fn new(
         frame: &Frame,
         directions: usize,
@@ -98,17 +86,11 @@ impl<T: Scalar> Points<T> {
         simd: Simd,
     ) -> Self {
         assert_eq!(source.width(), frame.columns, "one column per symbol");
-        let networks: Vec<JetNetwork<T>> = frame
-            .carriers
-            .iter()
-            .map(|carrier| {
-                let moving = carrier.leading.as_ref().is_some_and(|leading| leading.moving);
-                JetNetwork::new(carrier.network.clone(), carrier.plan.clone(), moving, simd)
-                    .fed(!carrier.feeds.is_empty())
-            })
-            .collect();
-        let per_point: usize = networks.iter().map(|network| network.numbers_per_point(directions)).sum();
-        let square = networks.iter().find_map(JetNetwork::square);
+        let carriers: Vec<Carrier<T>> =
+            frame.carriers.iter().map(|carrier| Carrier::new(carrier, simd)).collect();
+        let networks = || carriers.iter().map(|carrier| &carrier.network);
+        let per_point: usize = networks().map(|network| network.numbers_per_point(directions)).sum();
+        let square = networks().find_map(JetNetwork::square);
         let most = (TILE_BYTES / (per_point * size_of::<T>()).max(1)).min(MAX_POINTS);
         let fitting = convenient(most, square);
         // Threads get equal shares of a few tiles only if their number can be halved.
@@ -118,18 +100,11 @@ impl<T: Scalar> Points<T> {
         };
         let tile = above(source.len().div_ceil(tiles), square).min(fitting);
         Self {
-            networks,
-            parameters: frame.carriers.iter().map(|carrier| carrier.parameters.clone()).collect(),
-            leading: frame.carriers.iter().map(|carrier| carrier.leading.clone()).collect(),
-            offsets: frame.carriers.iter().map(|carrier| carrier.offset).collect(),
+            carriers,
             slots: frame.slots.clone(),
             unknowns: frame.unknowns,
             directions,
             tile,
-            inputs: frame.carriers.iter().map(|carrier| carrier.inputs.clone()).collect(),
-            feeds: frame.carriers.iter().map(|carrier| carrier.feeds.clone()).collect(),
-            given: frame.carriers.iter().map(|carrier| carrier.given).collect(),
-            idle: frame.carriers.iter().map(|carrier| carrier.idle).collect(),
             source,
             quadrature,
         }
@@ -159,13 +134,11 @@ impl<T: Scalar> Points<T> {
         let n = self.tile;
         let zeros = |columns: usize| vec![T::default(); columns * n];
         TileRunner {
-            work: self.networks.iter().map(|network| network.workspace(n, self.directions)).collect(),
+            rooms: self.carriers.iter().map(|carrier| carrier.room(n, self.directions)).collect(),
             slots: zeros(self.slots.len() * (1 + self.directions)),
             seeds: zeros(self.directions * (1 + self.unknowns)),
             first: Scratch::new(),
             second: Scratch::new(),
-            leading: self.networks.iter().map(|_| Scratch::new()).collect(),
-            feeds: self.feeds.iter().map(|feeds| feeds.iter().map(|_| Scratch::new()).collect()).collect(),
             given: vec![vec![0.0; n]; self.source.width()],
             inputs: Scratch::new(),
             columns: vec![zeros(1); self.source.width()],
@@ -190,79 +163,55 @@ impl<T: Scalar> Points<T> {
     fn forward(&self, tile: usize, weights: &[Weights<T>], unknowns: &[T], runner: &mut TileRunner<T>) {
         self.load(tile, runner);
         self.set_leading(unknowns, runner);
-        for (number, network) in self.active() {
-            let work = &mut runner.work[number];
-            let tape = &self.inputs[number];
+        for (number, carrier) in self.active() {
+            let work = &mut runner.rooms[number].work;
             let columns = runner.given.iter().map(|column| Input::Column(column.as_slice()));
             let given: Vec<_> =
                 columns.chain(unknowns.iter().map(|value| Input::Uniform(value.wide()))).collect();
-            tape.eval(&given, self.tile, &mut runner.inputs);
-            for input in 0..tape.outputs().len() {
-                let column = runner.inputs.output(tape, input);
-                network.set_coordinate(work, input, column.iter().map(|&value| T::cast(value)));
-            }
-            let parameters: Vec<T> =
-                self.parameters[number].iter().map(|&unknown| unknowns[unknown]).collect();
-            network.set_parameters(work, &parameters);
+            carrier.set_coordinates(&given, self.tile, &mut runner.inputs, work);
+            let parameters: Vec<T> = carrier.parameters.iter().map(|&unknown| unknowns[unknown]).collect();
+            carrier.network.set_parameters(work, &parameters);
             self.feed(number, unknowns, runner);
-            network.forward(&weights[number], &mut runner.work[number]);
+            carrier.network.forward(&weights[number], &mut runner.rooms[number].work);
         }
         self.read_slots(runner, 0);
     }
 
     /// Gives a network the jets of the functions among its parameters, which come from networks before it.
     fn feed(&self, number: usize, unknowns: &[T], runner: &mut TileRunner<T>) {
-        if self.feeds[number].is_empty() {
+        let Carrier { network, feeds, .. } = &self.carriers[number];
+        if feeds.is_empty() {
             return;
         }
         self.read_slots(runner, 0);
-        let TileRunner { work, slots, columns, feeds, .. } = runner;
+        let TileRunner { rooms, slots, columns, .. } = runner;
         let inputs = self.tape_inputs(slots, columns, unknowns);
-        for (Feed { input, jets }, scratch) in self.feeds[number].iter().zip(&mut feeds[number]) {
+        let room = &mut rooms[number];
+        for (Feed { input, jets }, scratch) in feeds.iter().zip(&mut room.feeds) {
             jets.eval(&inputs, self.tile, scratch);
             for component in 0..jets.outputs().len() {
                 let values = scratch.output(jets, component);
-                self.networks[number].set_parameter_jet(&mut work[number], component, *input, values);
+                network.set_parameter_jet(&mut room.work, component, *input, values);
             }
         }
     }
 
     /// The networks that something asks for.
-    fn active(&self) -> impl DoubleEndedIterator<Item = (usize, &JetNetwork<T>)> {
-        self.networks.iter().enumerate().filter(|(number, _)| !self.idle[*number])
+    fn active(&self) -> impl DoubleEndedIterator<Item = (usize, &Carrier<T>)> {
+        self.carriers.iter().enumerate().filter(|(_, carrier)| !carrier.idle)
     }
 
     /// Those of them that the lower level moves.
-    fn moved(&self) -> impl Iterator<Item = (usize, &JetNetwork<T>)> {
-        self.active().filter(|(number, _)| !self.given[*number])
+    fn moved(&self) -> impl Iterator<Item = (usize, &Carrier<T>)> {
+        self.active().filter(|(_, carrier)| !carrier.given)
     }
 
     /// Evaluates the coefficients of the leading parts at the tile's points.
     fn set_leading(&self, unknowns: &[T], runner: &mut TileRunner<T>) {
         let inputs = self.tape_inputs(&[], &runner.columns, unknowns);
-        for (number, network) in self.networks.iter().enumerate() {
-            let Some(LeadingProgram { coefficients, .. }) = &self.leading[number] else { continue };
-            let scratch = &mut runner.leading[number];
-            coefficients.eval(&inputs, self.tile, scratch);
-            for k in 0..network.plan().leading().len() {
-                network.set_coefficient(&mut runner.work[number], k, scratch.output(coefficients, k));
-            }
+        for (carrier, room) in self.carriers.iter().zip(&mut runner.rooms) {
+            carrier.set_leading(&inputs, self.tile, room);
         }
-    }
-
-    /// ∂c_k/∂η_j of every coefficient k of a network's leading part, if any of them moves.
-    fn leading_slopes<'a>(
-        &'a self,
-        scratch: &'a [Scratch<T>],
-        network: usize,
-        unknown: usize,
-    ) -> impl Iterator<Item = (usize, &'a [T])> {
-        let moving = self.leading[network].as_ref().filter(|leading| leading.moving);
-        moving.into_iter().flat_map(move |LeadingProgram { coefficients, .. }| {
-            let count = self.networks[network].plan().leading().len();
-            (0..count)
-                .map(move |k| (k, scratch[network].output(coefficients, count + k * self.unknowns + unknown)))
-        })
     }
 
     /// Asks the source for the tile's columns.
@@ -276,9 +225,7 @@ impl<T: Scalar> Points<T> {
 
     /// The weights of every network, ready for the sweeps.
     pub(crate) fn weights(&self, trained: &[f64]) -> Vec<Weights<T>> {
-        let each = self.networks.iter().zip(&self.offsets);
-        each.map(|(network, &offset)| network.weights(&trained[offset..offset + network.network().weights()]))
-            .collect()
+        self.carriers.iter().map(|carrier| carrier.weights(trained)).collect()
     }
 
     /// Copies the outputs' jets (group 0) or tangents (a direction from 1) into the slot columns.
@@ -286,12 +233,8 @@ impl<T: Scalar> Points<T> {
         let n = self.tile;
         let columns = runner.slots[group * self.slots.len() * n..].chunks_exact_mut(n);
         for (slot, column) in self.slots.iter().zip(columns) {
-            let values = self.networks[slot.network].read_output(
-                &runner.work[slot.network],
-                group,
-                slot.component,
-                slot.output,
-            );
+            let (network, work) = (&self.carriers[slot.network].network, &runner.rooms[slot.network].work);
+            let values = network.read_output(work, group, slot.component, slot.output);
             column.iter_mut().zip(values).for_each(|(target, value)| *target = value);
         }
     }
@@ -304,9 +247,9 @@ impl<T: Scalar> Points<T> {
         slopes: &[Vec<Weights<T>>],
         runner: &mut TileRunner<T>,
     ) {
-        for (number, network) in self.moved() {
+        for (number, carrier) in self.moved() {
             let slopes: Vec<&Weights<T>> = slopes.iter().map(|slope| &slope[number]).collect();
-            network.forward_tangents(&weights[number], &slopes, &mut runner.work[number]);
+            carrier.network.forward_tangents(&weights[number], &slopes, &mut runner.rooms[number].work);
         }
         for direction in 1..=self.directions {
             self.read_slots(runner, direction);
@@ -315,32 +258,19 @@ impl<T: Scalar> Points<T> {
 
     /// Writes the adjoints of all slots of a group from columns, of the networks that the lower level
     /// moves.
-    fn seed<'a>(&self, work: &mut [Workspace<T>], group: usize, columns: impl Iterator<Item = &'a [T]>) {
-        let moved = self.slots.iter().zip(columns).filter(|(slot, _)| !self.given[slot.network]);
+    fn seed<'a>(&self, rooms: &mut [Room<T>], group: usize, columns: impl Iterator<Item = &'a [T]>) {
+        let moved = self.slots.iter().zip(columns).filter(|(slot, _)| !self.carriers[slot.network].given);
         for (slot, column) in moved {
-            let network = &self.networks[slot.network];
-            network.seed_output(
-                &mut work[slot.network],
-                group,
-                slot.component,
-                slot.output,
-                column.iter().copied(),
-            );
+            let (network, work) = (&self.carriers[slot.network].network, &mut rooms[slot.network].work);
+            network.seed_output(work, group, slot.component, slot.output, column.iter().copied());
         }
     }
 
     /// Adds the adjoint of an unknown through the coefficients of all leading parts.
-    fn add_leading_adjoint(
-        &self,
-        work: &[Workspace<T>],
-        scratch: &[Scratch<T>],
-        group: usize,
-        unknown: usize,
-        target: &mut [T],
-    ) {
-        for (number, network) in self.networks.iter().enumerate() {
-            for (k, slope) in self.leading_slopes(scratch, number, unknown) {
-                let adjoint = network.coefficient_adjoint(&work[number], group, k);
+    fn add_leading_adjoint(&self, rooms: &[Room<T>], group: usize, unknown: usize, target: &mut [T]) {
+        for (carrier, room) in self.carriers.iter().zip(rooms) {
+            for (k, slope) in carrier.leading_slopes(&room.leading, unknown, self.unknowns) {
+                let adjoint = carrier.network.coefficient_adjoint(&room.work, group, k);
                 for ((target, &adjoint), &slope) in target.iter_mut().zip(adjoint).zip(slope) {
                     *target += adjoint * slope;
                 }
@@ -349,10 +279,10 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Adjoint of an unknown at every point of the tile, through the inputs of all networks.
-    fn add_unknown_adjoint(&self, work: &[Workspace<T>], group: usize, unknown: usize, target: &mut [T]) {
-        for (number, network) in self.active() {
-            if let Some(input) = self.parameters[number].iter().position(|&parameter| parameter == unknown) {
-                let adjoint = network.read_parameter_adjoint(&work[number], group, 0, input);
+    fn add_unknown_adjoint(&self, rooms: &[Room<T>], group: usize, unknown: usize, target: &mut [T]) {
+        for (number, Carrier { network, parameters, .. }) in self.active() {
+            if let Some(input) = parameters.iter().position(|&parameter| parameter == unknown) {
+                let adjoint = network.read_parameter_adjoint(&rooms[number].work, group, 0, input);
                 target.iter_mut().zip(adjoint).for_each(|(target, value)| *target += value);
             }
         }
@@ -360,10 +290,9 @@ impl<T: Scalar> Points<T> {
 
     /// Adds the gradient of the weights that are moved.
     fn weight_gradient(&self, runner: &TileRunner<T>, tangents: bool, moves: Moves, gradient: &mut [T]) {
-        for (number, network) in self.active().filter(|(number, _)| moves.moves(self.given[*number])) {
-            let offset = self.offsets[number];
-            let gradient = &mut gradient[offset..offset + network.network().weights()];
-            network.weight_gradient(&runner.work[number], tangents, gradient);
+        for (number, carrier) in self.active().filter(|(_, carrier)| moves.moves(carrier.given)) {
+            let gradient = carrier.own_mut(gradient);
+            carrier.network.weight_gradient(&runner.rooms[number].work, tangents, gradient);
         }
     }
 

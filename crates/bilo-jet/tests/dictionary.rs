@@ -59,7 +59,7 @@ fn derivatives_of_all_features_are_those_of_the_oracle() {
             indices.iter().map(|index| graph.derivative(outputs[1], index.clone())).collect();
         let program = FieldProgram::new(&mut graph, &operator, &wanted).unwrap();
         let mut device = cpu(Precision::F64, Some(1));
-        let values = device.evaluate(&program, points(), &weights, &[], &[]);
+        let values = device.evaluate(&program, points(), &weights, &[], &[]).expect("the CPU never fails");
         let direction = vec![0.0; weights.len()];
         let subject = Subject { network: &network, weights: &weights, direction: &direction };
         let columns = points().columns(0..points().len());
@@ -86,9 +86,9 @@ fn heads_without_a_bias_have_a_gradient() {
         let sum = graph.sum(&outputs);
         let program = DensityProgram::new(&mut graph, &operator, sum, Moves::States).unwrap();
         let mut device = cpu(Precision::F64, Some(1));
-        let id = device.load_density(program, points(), Column::uniform(1.0));
+        let id = device.load_density(program, points(), Column::uniform(1.0)).expect("the CPU never fails");
         let mut gradient = vec![0.0; weights.len()];
-        let (value, _) = device.density(id, &weights, &[], Some(&mut gradient));
+        let (value, _) = device.density(id, &weights, &[], Some(&mut gradient)).expect("the CPU never fails");
         let product: f64 = gradient.iter().zip(&weights).map(|(slope, weight)| slope * weight).sum();
         assert!((product - value).abs() < 1e-12 * value.abs(), "{product} {value}");
     }

@@ -90,19 +90,27 @@ fn products_of_rows_and_sums_of_rows_are_those_of_the_rows_written_out() {
         let (weights, unknowns) = (problem.weights(), [0.0, 0.7]);
         let mut device = cpu(precision, Some(2));
         let [first, second] = problem.programs();
-        let ids = [device.load_residual(first, grid(11, 10)), device.load_residual(second, grid(5, 4))];
-        let linear = ids.map(|id| device.linearise(id, &weights, &unknowns, Jacobian::Weights));
+        let ids = [
+            device.load_residual(first, grid(11, 10)).expect("the CPU never fails"),
+            device.load_residual(second, grid(5, 4)).expect("the CPU never fails"),
+        ];
+        let linear = ids.map(|id| {
+            device.linearise(id, &weights, &unknowns, Jacobian::Weights).expect("the CPU never fails")
+        });
         let rows: Vec<&[f64]> = (linear.iter().flat_map(|linear| &linear.by_weight))
             .flat_map(|rows| rows.chunks_exact(weights.len()))
             .collect();
         assert_eq!(rows.len(), 2 * 11 * 10 + 5 * 4);
         let sizes: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
         let scales: Vec<f64> = (0..rows.len()).map(|i| 1.5 + (i as f64).cos()).collect();
-        let parts = device.kernel(&ids, &weights, &unknowns, &scales);
+        let Dual { parts, system } =
+            device.dual(&ids, &weights, &unknowns, &scales).expect("the CPU never fails");
         let damping = 0.1 * sizes.iter().map(|size| size * size).sum::<f64>() / rows.len() as f64;
-        assert!(device.factorise(damping));
+        let factorise = |damping: f64| system.factorise(damping).expect("the CPU never fails");
+        let factors = factorise(damping).expect("it is positive definite");
         let right: Vec<f64> = (0..rows.len()).map(|i| (1.0 + i as f64).sin()).collect();
-        let Solved { numbers, product } = device.solve(&[&right]).swap_remove(0);
+        let Solved { numbers, product } =
+            factors.solve(&[&right]).expect("the CPU never fails").swap_remove(0);
         for (a, found) in product.iter().enumerate() {
             let others = (0..rows.len()).map(|b| (scales[b] * numbers[b], b));
             let exact: f64 = others.clone().map(|(y, b)| scales[a] * y * dot(rows[a], rows[b])).sum();
@@ -111,13 +119,15 @@ fn products_of_rows_and_sums_of_rows_are_those_of_the_rows_written_out() {
             let left = exact + damping * numbers[a] - right[a];
             assert!(left.abs() < tolerance * (scale + right[a].abs()), "{precision:?} row {a}: {left}");
         }
-        assert!(!device.factorise(-1e9 * damping), "indefinite");
+        assert!(factorise(-1e9 * damping).is_none(), "indefinite");
         let mut start = 0;
         for ((id, linear), part) in ids.into_iter().zip(&linear).zip(&parts) {
             assert_eq!((&part.residuals, &part.by_unknown), (&linear.residuals, &linear.by_unknown));
             // Seeds that are the residuals themselves: half the gradient of Σ r².
             let mut found = vec![0.0; weights.len()];
-            device.pullback(id, &weights, &unknowns, &linear.residuals, &mut found);
+            device
+                .pullback(id, &weights, &unknowns, &linear.residuals, &mut found)
+                .expect("the CPU never fails");
             let seeds = linear.residuals.concat();
             let own = &rows[start..start + seeds.len()];
             start += seeds.len();

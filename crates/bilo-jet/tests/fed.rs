@@ -71,10 +71,12 @@ fn a_fed_function_is_differentiated_like_a_coordinate_by_the_chain_rule() {
     let operator =
         Operator { networks: vec![bound], columns: vec![x], unknowns: vec![s], held: Default::default() };
     let program = ResidualProgram::new(&mut graph, &operator, &[r]).unwrap();
-    let id = device.load_residual(program, points());
+    let id = device.load_residual(program, points()).expect("the CPU never fails");
     let terms = ResidualWeights { equation: vec![1.0], gradient: gradient_weight };
     let mut fed_gradient = vec![0.0; fed_weights.len()];
-    let fed = device.residual(id, &fed_weights, &[0.0], &terms, Some(&mut fed_gradient));
+    let fed = device
+        .residual(id, &fed_weights, &[0.0], &terms, Some(&mut fed_gradient))
+        .expect("the CPU never fails");
 
     let mut graph = Graph::new();
     let [x, s] = ["x", "s"].map(|name| graph.symbol(name));
@@ -99,11 +101,12 @@ fn a_fed_function_is_differentiated_like_a_coordinate_by_the_chain_rule() {
         held: Default::default(),
     };
     let program = ResidualProgram::expanded(&mut graph, &operator, &residuals).unwrap();
-    let id = device.load_residual(program, points());
+    let id = device.load_residual(program, points()).expect("the CPU never fails");
     let terms = ResidualWeights { equation: vec![1.0, gradient_weight], gradient: 0.0 };
     let weights = interleaved(&fed_weights);
     let mut gradient = vec![0.0; weights.len()];
-    let chained = device.residual(id, &weights, &[], &terms, Some(&mut gradient));
+    let chained =
+        device.residual(id, &weights, &[], &terms, Some(&mut gradient)).expect("the CPU never fails");
 
     let close = |a: f64, b: f64| (a - b).abs() < 1e-11 * b.abs().max(1.0);
     assert!(close(fed.residual[0], chained.residual[0]), "{fed:?} and {chained:?}");
@@ -214,10 +217,13 @@ fn densities_move_the_function_or_the_operator_or_both() {
         let (weights, given) = (problem.weights(), problem.given());
         let density = problem.density();
         let program = DensityProgram::new(&mut problem.graph, &problem.operator, density, moves).unwrap();
-        let id = device.load_density(program, points(), Column::uniform(0.1));
+        let id = device.load_density(program, points(), Column::uniform(0.1)).expect("the CPU never fails");
         let mut gradient = vec![0.0; weights.len()];
-        device.density(id, &weights, &[0.0], Some(&mut gradient));
-        let expected = differences(&mut |weights| device.density(id, weights, &[0.0], None).0, &weights);
+        device.density(id, &weights, &[0.0], Some(&mut gradient)).expect("the CPU never fails");
+        let expected = differences(
+            &mut |weights| device.density(id, weights, &[0.0], None).expect("the CPU never fails").0,
+            &weights,
+        );
         for (i, (found, expected)) in gradient.iter().zip(&expected).enumerate() {
             let expected = if moves.moves(i < given) { *expected } else { 0.0 };
             assert!((found - expected).abs() < 1e-8, "weight {i}: {found} and {expected}");
@@ -234,12 +240,12 @@ fn the_lower_level_takes_the_function_as_given() {
     let shift = problem.graph.leaf(problem.s);
     let r = residual(&mut problem.graph, problem.u, problem.x, problem.f, shift);
     let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
-    let id = device.load_residual(program, points());
+    let id = device.load_residual(program, points()).expect("the CPU never fails");
     let terms = ResidualWeights { equation: vec![1.3], gradient: 0.2 };
     let mut gradient = vec![0.0; weights.len()];
-    device.residual(id, &weights, &[0.0], &terms, Some(&mut gradient));
+    device.residual(id, &weights, &[0.0], &terms, Some(&mut gradient)).expect("the CPU never fails");
     let mut loss = |weights: &[f64]| {
-        let loss = device.residual(id, weights, &[0.0], &terms, None);
+        let loss = device.residual(id, weights, &[0.0], &terms, None).expect("the CPU never fails");
         1.3 * (loss.residual[0] + 0.2 * loss.gradient[0])
     };
     let expected = differences(&mut loss, &weights);
@@ -263,17 +269,19 @@ fn a_residual_is_linearised_with_the_function_as_given() {
     let r = residual(&mut problem.graph, problem.u, problem.x, problem.f, shift);
     let slope = problem.graph.diff(r, problem.s);
     let field = FieldProgram::new(&mut problem.graph, &problem.operator, &[r, slope]).unwrap();
-    let expected = device.evaluate(&field, points(), &weights, &[0.0], &[]);
+    let expected = device.evaluate(&field, points(), &weights, &[0.0], &[]).expect("the CPU never fails");
     let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
-    let id = device.load_residual(program, points());
-    let found = device.linearise(id, &weights, &[0.0], Jacobian::Weights);
+    let id = device.load_residual(program, points()).expect("the CPU never fails");
+    let found = device.linearise(id, &weights, &[0.0], Jacobian::Weights).expect("the CPU never fails");
     for (point, rows) in found.by_weight[0].chunks_exact(weights.len()).enumerate() {
         let columns = [&found.residuals[0], &found.by_unknown[0]];
         for (column, expected) in columns.into_iter().zip(&expected) {
             assert!((column[point] - expected[point]).abs() < 1e-12, "point {point}");
         }
-        let mut value =
-            |weights: &[f64]| device.linearise(id, weights, &[0.0], Jacobian::None).residuals[0][point];
+        let mut value = |weights: &[f64]| {
+            device.linearise(id, weights, &[0.0], Jacobian::None).expect("the CPU never fails").residuals[0]
+                [point]
+        };
         let by_weight = differences(&mut value, &weights);
         assert!(rows[..given].iter().all(|&slope| slope == 0.0));
         for (i, (found, expected)) in rows.iter().zip(&by_weight).enumerate().skip(given) {
@@ -299,14 +307,14 @@ fn the_direction_of_a_shift_is_the_derivative_by_the_function() {
         problem
     };
     let program = FieldProgram::new(&mut problem.graph, &problem.operator, &[v, v_x]).unwrap();
-    let found = device.evaluate(&program, points(), &weights, &[0.0], &[]);
+    let found = device.evaluate(&program, points(), &weights, &[0.0], &[]).expect("the CPU never fails");
     let step = 1e-5;
     let mut at = |by: f64| {
         let mut problem = shifted(by);
         let (u, x) = (problem.graph.value(problem.u), problem.x);
         let u_x = problem.graph.diff(u, x);
         let program = FieldProgram::new(&mut problem.graph, &problem.operator, &[u, u_x]).unwrap();
-        device.evaluate(&program, points(), &weights, &[0.0], &[])
+        device.evaluate(&program, points(), &weights, &[0.0], &[]).expect("the CPU never fails")
     };
     let (above, below) = (at(step), at(-step));
     for quantity in 0..2 {

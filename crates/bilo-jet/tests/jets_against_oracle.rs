@@ -73,7 +73,7 @@ proptest! {
     /// Jets, losses, weight gradient and density gradients to 1e-10 relative in f64.
     #[test]
     fn double_precision_agrees_with_the_oracle(draw in draws()) {
-        let found = Case::new(draw).check(cpu(Precision::F64, Some(1)).as_mut());
+        let found = Case::new(draw).check(cpu(Precision::F64, Some(1)).as_mut()).expect("the CPU never fails");
         prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
     }
 
@@ -82,7 +82,7 @@ proptest! {
     fn leading_parts_agree_with_the_oracle(draw in leading_draws()) {
         let mut case = Case::new(draw);
         prop_assume!(case.has_leading_part());
-        let found = case.check(cpu(Precision::F64, Some(1)).as_mut());
+        let found = case.check(cpu(Precision::F64, Some(1)).as_mut()).expect("the CPU never fails");
         prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
     }
 
@@ -91,21 +91,21 @@ proptest! {
     fn moving_inputs_agree_with_the_oracle(draw in draws()) {
         let mut case = Case::new(Draw { moving: true, ..draw });
         prop_assert!(!case.has_leading_part());
-        let found = case.check(cpu(Precision::F64, Some(1)).as_mut());
+        let found = case.check(cpu(Precision::F64, Some(1)).as_mut()).expect("the CPU never fails");
         prop_assert!(found.worst() < tolerance(Precision::F64), "{found:?}");
     }
 
     /// Rates 1 and 2 within 5 %.
     #[test]
     fn taylor_tests_show_the_rates_of_a_right_gradient(draw in draws()) {
-        let rates = Case::new(draw).taylor_rates(cpu(Precision::F64, Some(1)).as_mut());
+        let rates = Case::new(draw).taylor_rates(cpu(Precision::F64, Some(1)).as_mut()).expect("the CPU never fails");
         prop_assert!((rates[0] - 1.0).abs() < 0.05 && (rates[1] - 2.0).abs() < 0.1, "{rates:?}");
     }
 
     /// The same in f32, to its rounding.
     #[test]
     fn single_precision_agrees_with_the_oracle(draw in draws()) {
-        let found = Case::new(draw).check(cpu(Precision::F32, Some(2)).as_mut());
+        let found = Case::new(draw).check(cpu(Precision::F32, Some(2)).as_mut()).expect("the CPU never fails");
         prop_assert!(found.worst() < tolerance(Precision::F32), "{found:?}");
     }
 }

@@ -49,9 +49,9 @@ fn rows_with_few_entries_are_the_rows_of_all_weights() {
     let frame = program.frame.clone();
     let points = PointSource::grid(vec![vec![0.0, 0.2, 0.55, 1.0], vec![0.1, 0.25, 0.8]]);
     let mut device = cpu(Precision::F64, Some(1));
-    let id = device.load_residual(program, points.clone());
-    let dense = device.linearise(id, &weights, &[0.7], Jacobian::Weights);
-    let by_slot = device.linearise(id, &weights, &[0.7], Jacobian::Slots);
+    let id = device.load_residual(program, points.clone()).expect("the CPU never fails");
+    let dense = device.linearise(id, &weights, &[0.7], Jacobian::Weights).expect("the CPU never fails");
+    let by_slot = device.linearise(id, &weights, &[0.7], Jacobian::Slots).expect("the CPU never fails");
     assert_eq!((dense.residuals, dense.by_unknown), (by_slot.residuals, by_slot.by_unknown));
     let features = frame.local_features(&points, &[0.7]).unwrap();
     for (q, all) in dense.by_weight.iter().enumerate() {

@@ -69,6 +69,7 @@ impl Problem {
         let program = FieldProgram::new(&mut self.graph, &self.operator, &[value]).unwrap();
         device
             .evaluate(&program, PointSource::stored(vec![x.to_vec()]), &self.weights(), unknowns, &[])
+            .expect("the CPU never fails")
             .remove(0)
     }
 
@@ -100,14 +101,17 @@ impl Problem {
         let program = ResidualProgram::new(&mut self.graph, at, &[residual]).unwrap();
         // Where points are held, what the source gives is not used.
         let given = if at.held.is_empty() { places } else { vec![f64::NAN; places.len()] };
-        let id = device.load_residual(program, PointSource::stored(vec![given]));
+        let id =
+            device.load_residual(program, PointSource::stored(vec![given])).expect("the CPU never fails");
         let terms = ResidualWeights { equation: vec![1.0], gradient: 0.3 };
         let mut gradient = vec![0.0; weights.len()];
-        let loss = device.residual(id, &weights, unknowns, &terms, Some(&mut gradient));
+        let loss = device
+            .residual(id, &weights, unknowns, &terms, Some(&mut gradient))
+            .expect("the CPU never fails");
         assert!((loss.residual[0] - value).abs() < 1e-12 * value, "{loss:?} and {value}");
         assert!((loss.gradient[0] - slopes).abs() < TOLERANCE * slopes, "{loss:?} and {slopes}");
         let mut total = |weights: &[f64]| {
-            let loss = device.residual(id, weights, unknowns, &terms, None);
+            let loss = device.residual(id, weights, unknowns, &terms, None).expect("the CPU never fails");
             loss.residual[0] + 0.3 * loss.gradient[0]
         };
         for i in 0..weights.len() {
@@ -176,8 +180,10 @@ fn densities_move_with_the_input() {
     let program = DensityProgram::new(graph, &problem.operator, density, Moves::States).unwrap();
     let quadrature: Vec<f64> = (0..6).map(|i| 0.5 + f64::from(i)).collect();
     let points = PointSource::stored(vec![fixed(&unknowns)]);
-    let id = device.load_density(program, points, Column::stored(quadrature.clone()));
-    let (value, by_unknown) = device.density(id, &weights, &unknowns, None);
+    let id = device
+        .load_density(program, points, Column::stored(quadrature.clone()))
+        .expect("the CPU never fails");
+    let (value, by_unknown) = device.density(id, &weights, &unknowns, None).expect("the CPU never fails");
     let sum = |values: Vec<f64>| values.iter().zip(&quadrature).map(|(v, w)| v * w).sum::<f64>();
     let exact = sum(problem.values(device.as_mut(), density, &fixed(&unknowns), &unknowns));
     assert!((value - exact).abs() < 1e-12 * exact.abs(), "{value}, {exact}");
@@ -239,9 +245,11 @@ impl Problem {
         let by_shift = self.values(device.as_mut(), by_shift, &x(&unknowns), &unknowns);
         let exact = mean(&by_scalar) + mean(&by_shift);
         let program = ResidualProgram::new(&mut self.graph, at, &[residual]).unwrap();
-        let id = device.load_residual(program, PointSource::stored(vec![x(&unknowns)]));
+        let id = device
+            .load_residual(program, PointSource::stored(vec![x(&unknowns)]))
+            .expect("the CPU never fails");
         let terms = ResidualWeights { equation: vec![1.0], gradient: 0.3 };
-        let loss = device.residual(id, &weights, &unknowns, &terms, None);
+        let loss = device.residual(id, &weights, &unknowns, &terms, None).expect("the CPU never fails");
         assert!((loss.gradient[0] - exact).abs() < TOLERANCE * exact, "{loss:?} and {exact}");
     }
 }

@@ -152,22 +152,34 @@ impl Subject {
         let mut device = cpu(precision, Some(threads));
         let mut gradient = vec![0.0; self.weights.len()];
         let terms = ResidualWeights { equation: vec![1.0], gradient: 0.1 };
-        let residual = device.load_residual(self.residual.clone(), points.clone());
-        let loss = device.residual(residual, &self.weights, &[0.5], &terms, Some(&mut gradient));
+        let residual =
+            device.load_residual(self.residual.clone(), points.clone()).expect("the CPU never fails");
+        let loss = device
+            .residual(residual, &self.weights, &[0.5], &terms, Some(&mut gradient))
+            .expect("the CPU never fails");
         let weights = Column::uniform(1.0 / points.len() as f64);
-        let density = device.load_density(self.density.clone(), points.clone(), weights);
-        let (value, slope) = device.density(density, &self.weights, &[0.5], Some(&mut gradient));
-        let field = device.evaluate(&self.field, points.clone(), &self.weights, &[0.5], &[]);
-        let linear = device.linearise(residual, &self.weights, &[0.5], Jacobian::Weights);
+        let density =
+            device.load_density(self.density.clone(), points.clone(), weights).expect("the CPU never fails");
+        let (value, slope) =
+            device.density(density, &self.weights, &[0.5], Some(&mut gradient)).expect("the CPU never fails");
+        let field = device
+            .evaluate(&self.field, points.clone(), &self.weights, &[0.5], &[])
+            .expect("the CPU never fails");
+        let linear = device
+            .linearise(residual, &self.weights, &[0.5], Jacobian::Weights)
+            .expect("the CPU never fails");
         let linear = [linear.residuals, linear.by_unknown, linear.by_weight].concat().concat();
-        device.pullback(residual, &self.weights, &[0.5], &[vec![0.1; points.len()]], &mut gradient);
+        device
+            .pullback(residual, &self.weights, &[0.5], &[vec![0.1; points.len()]], &mut gradient)
+            .expect("the CPU never fails");
         // The products of all rows with each other would be too many.
         let some = PointSource::stored(points.columns(0..points.len().min(300)));
-        device.move_residual(residual, some);
+        device.move_residual(residual, some).expect("the CPU never fails");
         let scales = vec![0.5; 2 * points.len().min(300)];
-        let parts = device.kernel(&[residual, residual], &self.weights, &[0.5], &scales);
-        assert!(device.factorise(1.0), "all damping");
-        let solved = device.solve(&[&scales]).swap_remove(0);
+        let Dual { parts, system } =
+            device.dual(&[residual, residual], &self.weights, &[0.5], &scales).expect("the CPU never fails");
+        let factors = system.factorise(1.0).expect("the CPU never fails").expect("all damping");
+        let solved = factors.solve(&[&scales]).expect("the CPU never fails").swap_remove(0);
         let dual = [parts[0].residuals.concat(), solved.numbers, solved.product].concat();
         [loss.residual, loss.gradient, vec![value], slope, gradient, field.concat(), linear, dual].concat()
     }

@@ -6,10 +6,11 @@
 
 use crate::activation::Activation;
 use crate::mlp::{Mlp, Pass};
-use crate::product::{Matrix, add_product, add_wide, cast, product};
+use crate::product::{add_product, add_wide, cast, product};
 use crate::real::Real;
 use crate::samples::{Samples, Units};
 use crate::{Frozen, Surrogate, rows_together};
+use bilo_linear::Matrix;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
@@ -71,7 +72,7 @@ impl DeepOnet {
     fn coefficients<T: Real>(&self, branch: &[T], samples: &Samples, batch: &[usize]) -> Vec<Pass<T>> {
         let chunk = |chunk: &[usize]| {
             let each = chunk.iter().flat_map(|&i| self.units.parameters_inward(&samples.parameters()[i]));
-            self.branch.forward(branch, each.map(T::of).collect())
+            self.branch.forward(branch, each.map(T::cast).collect())
         };
         batch.par_chunks(rows_together(batch.len())).map(chunk).collect()
     }
@@ -81,7 +82,7 @@ impl DeepOnet {
         assert_eq!(points.len(), self.units.coordinates.len(), "number of coordinates");
         let coordinates = |point: usize| {
             let each = self.units.coordinates.iter().zip(points);
-            each.map(move |(units, column)| T::of(units.inward(column[point])))
+            each.map(move |(units, column)| T::cast(units.inward(column[point])))
         };
         self.trunk.forward(trunk, (from..to).flat_map(coordinates).collect())
     }
@@ -103,13 +104,13 @@ impl DeepOnet {
             .map(|chunk| {
                 let (from, to) = (chunk * together, points.min((chunk + 1) * together));
                 let pass = self.basis(trunk, samples.points(), from, to);
-                let basis = Matrix::new(&pass.output, self.products);
-                let coefficients = Matrix::new(coefficients, self.products);
+                let basis = Matrix::with_columns(&pass.output, self.products);
+                let coefficients = Matrix::with_columns(coefficients, self.products);
                 let mut misfit = self.minus_solutions(samples, batch, from, to);
                 add_product(&mut misfit, 1.0, coefficients, basis.transposed());
                 let squares: f64 = misfit.iter().map(|misfit| misfit.wide().powi(2)).sum();
-                misfit.iter_mut().for_each(|misfit| *misfit *= T::of(2.0 / terms));
-                let misfit = Matrix::new(&misfit, to - from);
+                misfit.iter_mut().for_each(|misfit| *misfit *= T::cast(2.0 / terms));
+                let misfit = Matrix::with_columns(&misfit, to - from);
                 let mut gradient = vec![T::ZERO; self.trunk.weights()];
                 let by_basis = product(misfit.transposed(), coefficients);
                 self.trunk.backward(trunk, &pass, by_basis, Some(&mut gradient));
@@ -128,7 +129,7 @@ impl DeepOnet {
     /// What is taken from predictions at a stretch of points, in units: one row for each sample.
     fn minus_solutions<T: Real>(&self, samples: &Samples, batch: &[usize], from: usize, to: usize) -> Vec<T> {
         let rows = batch.iter().flat_map(|&i| &samples.solutions()[i][from..to]);
-        rows.map(|&value| T::of(-self.units.solution.inward(value.into()))).collect()
+        rows.map(|&value| T::cast(-self.units.solution.inward(value.into()))).collect()
     }
 
     fn back_to_branch<T: Real>(
@@ -204,15 +205,18 @@ impl FrozenDeepOnet {
 impl Frozen for FrozenDeepOnet {
     fn predict(&self, parameters: &[f64]) -> Vec<f64> {
         let coefficients = self.coefficients(parameters).output;
-        let values = product(Matrix::new(&self.basis, self.model.products), Matrix::new(&coefficients, 1));
+        let values = product(
+            Matrix::with_columns(&self.basis, self.model.products),
+            Matrix::with_columns(&coefficients, 1),
+        );
         values.into_iter().map(|value| self.model.units.solution.outward(value)).collect()
     }
 
     fn pullback(&self, parameters: &[f64], adjoint: &[f64]) -> Vec<f64> {
         let DeepOnet { branch, products, units, .. } = &self.model;
         let mut by_coefficients = vec![0.0; *products];
-        let basis = Matrix::new(&self.basis, *products);
-        let row = Matrix::new(adjoint, adjoint.len().max(1));
+        let basis = Matrix::with_columns(&self.basis, *products);
+        let row = Matrix::with_columns(adjoint, adjoint.len().max(1));
         add_product(&mut by_coefficients, units.solution.spread, row, basis);
         let gradient = branch.backward(&self.branch, &self.coefficients(parameters), by_coefficients, None);
         units.gradient_outward(&gradient)

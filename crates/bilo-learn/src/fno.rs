@@ -92,10 +92,10 @@ impl Fno {
         let mut input = Vec::with_capacity(nodes * samples.len() * self.channels());
         for node in 0..nodes {
             for parameters in &inward {
-                input.extend(parameters[..scalars].iter().map(|&value| T::of(value)));
-                input.extend((0..self.functions).map(|f| T::of(parameters[scalars + f * nodes + node])));
+                input.extend(parameters[..scalars].iter().map(|&value| T::cast(value)));
+                input.extend((0..self.functions).map(|f| T::cast(parameters[scalars + f * nodes + node])));
                 let places = self.grid.numbers(node);
-                input.extend(places.map(|(axis, number)| T::of(number as f64 / axis.nodes as f64)));
+                input.extend(places.map(|(axis, number)| T::cast(number as f64 / axis.nodes as f64)));
             }
         }
         input
@@ -204,9 +204,9 @@ impl<T: Real> Weighted<'_, T> {
         let mut loss = 0.0;
         for (node, row) in values.chunks_exact_mut(chunk.len()).enumerate() {
             for (value, &number) in row.iter_mut().zip(chunk) {
-                let misfit = *value - T::of(units.inward(samples.solutions()[number][node].into()));
+                let misfit = *value - T::cast(units.inward(samples.solutions()[number][node].into()));
                 loss += misfit.wide().powi(2) / terms;
-                *value = misfit * T::of(2.0 / terms);
+                *value = misfit * T::cast(2.0 / terms);
             }
         }
         let mut gradient = vec![T::ZERO; self.weights.len()];

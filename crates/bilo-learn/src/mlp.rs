@@ -1,8 +1,9 @@
 //! Multilayer perceptrons over rows of inputs, forwards and backwards.
 
 use crate::activation::Activation;
-use crate::product::{Matrix, add_product, add_rows, multiply, product};
+use crate::product::{add_product, add_rows, multiply, product};
 use crate::real::Real;
+use bilo_linear::Matrix;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -73,7 +74,7 @@ impl Mlp {
             let input = std::mem::take(&mut pass.output);
             let (matrix, bias) = layer.split(weights);
             let mut output = bias.repeat(rows);
-            add_product(&mut output, 1.0, Matrix::new(&input, layer.inputs), layer.matrix(matrix));
+            add_product(&mut output, 1.0, Matrix::with_columns(&input, layer.inputs), layer.matrix(matrix));
             pass.slopes.push(layer.activation.map_or(vec![], |activation| activation.apply(&mut output)));
             pass.inputs.push(input);
             pass.output = output;
@@ -92,11 +93,11 @@ impl Mlp {
         let saved = pass.inputs.iter().zip(&pass.slopes);
         for (layer, (input, slopes)) in self.layers.iter().zip(saved).rev() {
             multiply(&mut adjoint, slopes); // nothing happens without a nonlinearity
-            let by_output = Matrix::new(&adjoint, layer.outputs);
+            let by_output = Matrix::with_columns(&adjoint, layer.outputs);
             if let Some(gradient) = gradient.as_deref_mut() {
                 let own = &mut gradient[layer.start..layer.start + (layer.inputs + 1) * layer.outputs];
                 let (matrix, bias) = own.split_at_mut(layer.inputs * layer.outputs);
-                add_product(matrix, 1.0, Matrix::new(input, layer.inputs).transposed(), by_output);
+                add_product(matrix, 1.0, Matrix::with_columns(input, layer.inputs).transposed(), by_output);
                 add_rows(bias, &adjoint);
             }
             let (matrix, _) = layer.split(weights);
@@ -112,7 +113,7 @@ impl Layer {
     }
 
     fn matrix<'a, T>(&self, matrix: &'a [T]) -> Matrix<'a, T> {
-        Matrix::new(matrix, self.outputs)
+        Matrix::with_columns(matrix, self.outputs)
     }
 }
 

@@ -1,26 +1,10 @@
-//! The two floating-point types that models compute in, and their nonlinearities with slopes.
+//! The nonlinearities of models with their slopes, in the two floating-point types that models compute in.
 
+use bilo_linear::{Scalar, tanh_and_slope};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
-use std::ops::{Add, AddAssign, Mul, MulAssign, Sub};
 
 /// f32 for training, f64 for frozen models and for tests of gradients.
-pub(crate) trait Real:
-    Copy
-    + Send
-    + Sync
-    + 'static
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + AddAssign
-    + MulAssign
-{
-    /// 0.
-    const ZERO: Self;
-    /// Rounds to this type.
-    fn of(value: f64) -> Self;
-    /// Widens.
-    fn wide(self) -> f64;
+pub(crate) trait Real: Scalar {
     /// tanh z and its derivative.
     fn tanh_and_slope(self) -> (Self, Self);
     /// z Φ(z), with Φ the distribution function of the standard normal, and its derivative.
@@ -28,16 +12,6 @@ pub(crate) trait Real:
 }
 
 impl Real for f64 {
-    const ZERO: Self = 0.0;
-
-    fn of(value: f64) -> Self {
-        value
-    }
-
-    fn wide(self) -> f64 {
-        self
-    }
-
     fn tanh_and_slope(self) -> (Self, Self) {
         let value = self.tanh();
         (value, 1.0 - value * value)
@@ -52,30 +26,14 @@ impl Real for f64 {
 
 /// Written without branches or library calls, so that loops over them vectorise.
 impl Real for f32 {
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
     #[inline(always)]
     fn tanh_and_slope(self) -> (Self, Self) {
-        let (scale, p) = exp_parts(-2.0 * self.abs());
-        let minus_one = scale * p + (scale - 1.0); // exp - 1 without cancellation at small z
-        let inverse = 1.0 / (2.0 + minus_one);
-        let slope = 4.0 * (scale * p + scale) * inverse * inverse;
-        ((-minus_one * inverse).copysign(self), slope)
+        tanh_and_slope(self)
     }
 
     #[inline(always)]
     fn gelu_and_slope(self) -> (Self, Self) {
-        let (scale, p) = exp_parts(-0.5 * self * self);
+        let (scale, p) = Scalar::exp_parts(-0.5 * self * self);
         let exponential = scale * p + scale;
         let t = 1.0 / (1.0 + NORMAL_TAIL_RATE * self.abs());
         let mut series = 0.0;
@@ -92,27 +50,6 @@ impl Real for f32 {
 /// Abramowitz & Stegun 7.1.26 for erf(z/√2), halved: Φ(-z) to 8e-8, the rounding of f32.
 const NORMAL_TAIL: [f32; 5] = [0.530_702_7, -0.726_576, 0.710_706_9, -0.142_248_37, 0.127_414_8];
 const NORMAL_TAIL_RATE: f32 = 0.231_641_9;
-
-/// 1/7!, ..., 1/1!: the series of (exp(r) - 1)/r by falling powers; more terms are below half an ulp.
-const EXP_SERIES: [f32; 7] = [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0, 1.0];
-
-/// For x <= 0: (2^k, p) with exp(x) = 2^k (1 + p) and |p| < 0.42.
-#[inline(always)]
-fn exp_parts(x: f32) -> (f32, f32) {
-    // The clamp keeps 2^k normal and lets NaN through.
-    let x = if x < -87.0 { -87.0 } else { x };
-    // Adding the magic number rounds x/log 2 to an integer k in the low bits of the mantissa.
-    const MAGIC: f32 = 12_582_912.0;
-    let shifted = x * std::f32::consts::LOG2_E + MAGIC;
-    let k = shifted - MAGIC;
-    let r = (x - k * 0.693_359_4) + k * 2.121_944_4e-4;
-    let mut series = 0.0;
-    for coefficient in EXP_SERIES {
-        series = series * r + coefficient;
-    }
-    let exponent = shifted.to_bits().wrapping_sub(MAGIC.to_bits()).wrapping_add(127);
-    (f32::from_bits(exponent << 23), series * r)
-}
 
 #[cfg(test)]
 mod tests {

@@ -37,7 +37,7 @@ pub fn sample(
     let program = FieldProgram::new(graph, &alone, &[operator.functions.values[number]])
         .map_err(|error| program_error(graph, &error, &function.form.origin))?;
     let points = PointSource::stored(columns(problem, function, arguments));
-    Ok(device.evaluate(&program, points, &point.weights, &unknowns, &[]).swap_remove(0))
+    Ok(device.evaluate(&program, points, &point.weights, &unknowns, &[])?.swap_remove(0))
 }
 
 /// Everything unknown at a point of training, functions by their values on their grids.

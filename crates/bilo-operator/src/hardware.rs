@@ -56,14 +56,6 @@ fn refused(error: bilo_cuda::CudaError) -> Error {
     Error::new(ErrorKind::Device, error.to_string())
 }
 
-/// A fault of the device as an error.
-pub fn require_sound(device: &dyn Device) -> Result<()> {
-    match device.fault() {
-        Some(fault) => Err(Error::new(ErrorKind::Device, fault)),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -218,7 +218,7 @@ impl Sum<'_> {
         let graph = &mut names.graph;
         let program = DensityProgram::new(graph, &given.operator, density[0], self.moves)
             .map_err(|error| program_error(graph, &error, self.origin))?;
-        let id = device.load_density(program, given.at(points), weights);
+        let id = device.load_density(program, given.at(points), weights)?;
         Ok(Loaded { id, given })
     }
 

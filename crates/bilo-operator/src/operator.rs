@@ -183,7 +183,7 @@ impl LocalOperator {
         let graph = &mut self.names.graph;
         let program = FieldProgram::new(graph, &given.operator, &expressions)
             .map_err(|error| program_error(graph, &error, origin))?;
-        Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns, &[]))
+        Ok(device.evaluate(&program, given.at(points), &point.weights, &unknowns, &[])?)
     }
 
     /// An expression at points with its total derivatives along the first so many unknowns, the weights moving
@@ -205,12 +205,12 @@ impl LocalOperator {
         if self.is_local && point.slopes.len() == along.len() {
             let program = FieldProgram::linearised(graph, &given.operator, &expressions, &along)
                 .map_err(|error| program_error(graph, &error, origin))?;
-            return Ok(along_slopes(device, &program, given.at(points), point, &unknowns));
+            return along_slopes(device, &program, given.at(points), point, &unknowns);
         }
         let program = FieldProgram::along(graph, &given.operator, &expressions, &along)
             .map_err(|error| program_error(graph, &error, origin))?;
         let mut columns =
-            device.evaluate(&program, given.at(points), &point.weights, &unknowns, &point.slopes);
+            device.evaluate(&program, given.at(points), &point.weights, &unknowns, &point.slopes)?;
         let slopes = columns.split_off(1);
         Ok(Sensitivities { values: columns.swap_remove(0), slopes })
     }
@@ -258,15 +258,15 @@ fn along_slopes(
     points: PointSource,
     point: &OperatorState,
     unknowns: &[f64],
-) -> Sensitivities {
+) -> Result<Sensitivities> {
     let features = program.frame.local_features(&points, unknowns).expect("it is such a dictionary");
-    let mut columns = device.evaluate(program, points, &point.weights, unknowns, &[]);
+    let mut columns = device.evaluate(program, points, &point.weights, unknowns, &[])?;
     let mut slopes = columns.split_off(1 + program.frame.slots.len());
     let rows = features.rows(&columns[1..]);
     for (slope, through) in slopes.iter_mut().zip(rows.times(&point.slopes)) {
         slope.iter_mut().zip(through).for_each(|(slope, through)| *slope += through);
     }
-    Sensitivities { values: columns.swap_remove(0), slopes }
+    Ok(Sensitivities { values: columns.swap_remove(0), slopes })
 }
 
 fn with_columns(mut operator: Operator, more: &[Symbol]) -> Operator {

@@ -90,7 +90,7 @@ impl Trainer<'_, '_> {
         let lower = self.weight_optimiser(self.settings().optimiser, &shapes);
         // The unknowns stand still.
         let mut optimisers = Optimisers { lower, upper: Box::new(Adam::new(vec![])) };
-        self.phase(Phase::Pretrain, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
+        self.phase(Phase::Pretrain, point, &mut optimisers, |trainer, point, optimisers, step| {
             optimisers.lower.scale_rate(trainer.schedule(step, steps) * trainer.rise(step));
             trainer.pretrain_step(point, optimisers.lower.as_mut())
         })
@@ -109,7 +109,7 @@ impl Trainer<'_, '_> {
         };
         let upper = self.upper_optimiser(point.eta.len());
         let mut optimisers = Optimisers { lower, upper };
-        self.phase(Phase::Train, point, &mut optimisers, &mut |trainer, point, optimisers, step| {
+        self.phase(Phase::Train, point, &mut optimisers, |trainer, point, optimisers, step| {
             let factor = trainer.schedule(step, steps);
             optimisers.lower.scale_rate(factor * trainer.rise(step));
             optimisers.upper.scale_rate(factor * trainer.theta_rise(step, steps));
@@ -130,20 +130,24 @@ impl Trainer<'_, '_> {
     }
 
     /// One step of pre-training; the loss terms before it.
-    fn pretrain_step(&mut self, point: &mut OperatorState, optimiser: &mut dyn Optimizer) -> Vec<f64> {
+    fn pretrain_step(
+        &mut self,
+        point: &mut OperatorState,
+        optimiser: &mut dyn Optimizer,
+    ) -> Result<Vec<f64>> {
         let OperatorState { weights, eta, .. } = point;
         let mut seen = None;
-        optimiser.step(weights, &mut |weights, gradient| {
+        step_down(optimiser, weights, |weights, gradient| {
             gradient.fill(0.0);
-            let (total, mut terms) = self.losses.residuals(self.device, weights, eta, gradient);
+            let (total, mut terms) = self.losses.residuals(self.device, weights, eta, gradient)?;
             terms.extend(vec![f64::NAN; self.losses.upper().names().len()]);
-            let fits = self.fit.loss(self.device, weights, eta, gradient);
+            let fits = self.fit.loss(self.device, weights, eta, gradient)?;
             let value = total + fits.iter().sum::<f64>();
             terms.extend(fits);
             seen.get_or_insert(terms);
-            value
-        });
-        seen.unwrap_or_else(|| vec![f64::NAN; self.monitor.loss_names().len()])
+            Ok(value)
+        })?;
+        Ok(seen.unwrap_or_else(|| vec![f64::NAN; self.monitor.loss_names().len()]))
     }
 
     /// Both gradients at (theta_k, W_k), then one step of each level.
@@ -152,13 +156,13 @@ impl Trainer<'_, '_> {
         point: &mut OperatorState,
         upper: &Upper,
         optimisers: &mut Optimisers,
-    ) -> Vec<f64> {
-        self.move_places(point);
-        let loss = upper.loss(self.device, &point.weights, &point.eta);
+    ) -> Result<Vec<f64>> {
+        self.move_places(point)?;
+        let loss = upper.loss(self.device, &point.weights, &point.eta)?;
         let mut terms = vec![];
-        self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+        self.lower_step(point, optimisers.lower.as_mut(), &mut terms)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// One step of everything down the one loss.
@@ -167,16 +171,16 @@ impl Trainer<'_, '_> {
         point: &mut OperatorState,
         joint: &Joint,
         optimisers: &mut Optimisers,
-    ) -> Vec<f64> {
-        self.move_places(point);
-        let loss = joint.loss(self.device, &point.weights, &point.eta);
+    ) -> Result<Vec<f64>> {
+        self.move_places(point)?;
+        let loss = joint.loss(self.device, &point.weights, &point.eta)?;
         let functions = self.shapes.function_weights();
         optimisers.lower.step(&mut point.weights[functions..], &mut |_, gradient| {
             gradient.copy_from_slice(&loss.by_weights[functions..]);
             loss.terms.iter().sum()
         });
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(loss.terms, vec![])
+        Ok(self.with_data(loss.terms, vec![]))
     }
 
     /// So many steps of W, then one of the unknowns along the gradient through what W would do.
@@ -185,24 +189,23 @@ impl Trainer<'_, '_> {
         point: &mut OperatorState,
         joint: &Joint,
         optimisers: &mut Optimisers,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let mut terms = vec![];
         for _ in 0..self.settings().lower_steps {
             if self.monitor.interrupt().is_due() {
                 break;
             }
-            self.lower_step(point, optimisers.lower.as_mut(), &mut terms);
+            self.lower_step(point, optimisers.lower.as_mut(), &mut terms)?;
         }
-        self.move_places(point);
-        let loss = self.hypergradient(joint, point);
+        self.move_places(point)?;
+        let loss = self.hypergradient(joint, point)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// Breaks integrals where the unknowns are now.
-    fn move_places(&mut self, point: &OperatorState) {
-        let moved = self.losses.upper().move_places(self.problem, self.device, &point.eta);
-        moved.expect("breaks were checked to have values");
+    fn move_places(&mut self, point: &OperatorState) -> Result<()> {
+        self.losses.upper().move_places(self.problem, self.device, &point.eta)
     }
 
     /// One step of the residuals over W; the terms of its last evaluation.
@@ -211,17 +214,17 @@ impl Trainer<'_, '_> {
         point: &mut OperatorState,
         lower: &mut dyn Optimizer,
         terms: &mut Vec<f64>,
-    ) -> Step {
+    ) -> Result<Step> {
         let OperatorState { weights, eta, .. } = point;
         let mut all = weights.clone();
         let functions = self.shapes.function_weights();
-        lower.step(&mut weights[functions..], &mut |moved, gradient| {
+        step_down(lower, &mut weights[functions..], |moved, gradient| {
             all[functions..].copy_from_slice(moved);
             let mut by_all = vec![0.0; all.len()];
-            let (total, found) = self.losses.residuals(self.device, &all, eta, &mut by_all);
+            let (total, found) = self.losses.residuals(self.device, &all, eta, &mut by_all)?;
             gradient.copy_from_slice(&by_all[functions..]);
             *terms = found;
-            total
+            Ok(total)
         })
     }
 
@@ -233,10 +236,10 @@ impl Trainer<'_, '_> {
         optimisers: &mut Optimisers,
         tolerance: f64,
         max_lower: usize,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         for _ in 0..max_lower {
             let before = point.weights.clone();
-            let step = self.lower_step(point, optimisers.lower.as_mut(), &mut vec![]);
+            let step = self.lower_step(point, optimisers.lower.as_mut(), &mut vec![])?;
             if step.value < tolerance {
                 point.weights.copy_from_slice(&before);
                 break;
@@ -245,11 +248,11 @@ impl Trainer<'_, '_> {
                 break;
             }
         }
-        let (_, terms) = lower.loss(self.device, &point.weights, &point.eta, None);
-        self.move_places(point);
-        let loss = upper.loss(self.device, &point.weights, &point.eta);
+        let (_, terms) = lower.loss(self.device, &point.weights, &point.eta, None)?;
+        self.move_places(point)?;
+        let loss = upper.loss(self.device, &point.weights, &point.eta)?;
         self.upper_step(point, optimisers.upper.as_mut(), &loss);
-        self.with_data(terms, loss.terms)
+        Ok(self.with_data(terms, loss.terms))
     }
 
     /// One step of the upper level, over eta and V.
@@ -274,17 +277,20 @@ impl Trainer<'_, '_> {
     }
 
     /// Takes steps until one of the reasons to stop; keeps the last point whose losses were finite.
-    fn phase(
+    fn phase<S>(
         &mut self,
         phase: Phase,
         point: &mut OperatorState,
         optimisers: &mut Optimisers,
-        step: &mut dyn FnMut(&mut Self, &mut OperatorState, &mut Optimisers, usize) -> Vec<f64>,
-    ) -> Result<Ended> {
+        mut step: S,
+    ) -> Result<Ended>
+    where
+        S: FnMut(&mut Self, &mut OperatorState, &mut Optimisers, usize) -> Result<Vec<f64>>,
+    {
         let (start, steps) = (Instant::now(), self.steps_of(phase));
         let mut course = self.course(phase, point, optimisers)?;
-        if self.begun_on_device(phase, point, optimisers) {
-            return Ok(self.stretches(phase, point, optimisers, course));
+        if let Some(mut resident) = self.begun_on_device(phase, point, optimisers)? {
+            return self.stretches(phase, point, optimisers, course, resident.as_mut());
         }
         let seconds_before = course.ended.seconds;
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
@@ -292,8 +298,8 @@ impl Trainer<'_, '_> {
         for number in course.ended.steps + 1..=steps {
             let before = point.clone();
             let step_of_run = self.earlier_steps(phase) + number;
-            self.losses.renew(self.problem, self.device, When::At(step_of_run));
-            let losses = step(self, point, optimisers, number);
+            self.losses.renew(self.problem, self.device, When::At(step_of_run))?;
+            let losses = step(self, point, optimisers, number)?;
             if let Some(reason) = self.trouble(phase, &losses, &before) {
                 *point = course.good;
                 course.ended.diverge(course.ended.steps, reason);
@@ -359,9 +365,6 @@ impl Trainer<'_, '_> {
 
     /// What is wrong with the losses at a point, if anything is.
     fn trouble(&self, phase: Phase, losses: &[f64], point: &OperatorState) -> Option<String> {
-        if let Some(fault) = self.device.fault() {
-            return Some(fault);
-        }
         if let Some(j) = self.thetas(&point.eta).iter().position(|theta| !theta.is_finite()) {
             return Some(format!("the unknown `{}` is no longer finite", self.problem.unknowns[j].name));
         }
@@ -436,4 +439,25 @@ impl Trainer<'_, '_> {
             1.0
         }
     }
+}
+
+/// A step of an optimiser down an objective that may fail. After a failure the objective is no number, which ends the
+/// step.
+fn step_down(
+    optimiser: &mut dyn Optimizer,
+    variables: &mut [f64],
+    mut objective: impl FnMut(&[f64], &mut [f64]) -> Result<f64>,
+) -> Result<Step> {
+    let mut failed = None;
+    let step = optimiser.step(variables, &mut |variables, gradient| {
+        let value = match failed {
+            None => objective(variables, gradient),
+            Some(_) => return f64::NAN,
+        };
+        value.unwrap_or_else(|error| {
+            failed = Some(error);
+            f64::NAN
+        })
+    });
+    failed.map_or(Ok(step), Err)
 }

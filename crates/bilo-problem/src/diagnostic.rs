@@ -66,6 +66,11 @@ impl Error {
         self.kind
     }
 
+    /// Whether it ends a search, since no other value of the unknowns can make it good.
+    pub fn ends_search(&self) -> bool {
+        matches!(self.kind, ErrorKind::Interrupted | ErrorKind::Device)
+    }
+
     /// The words for it, with the place and the help.
     pub fn diagnostic(&self) -> &Diagnostic {
         &self.diagnostic
@@ -80,6 +85,12 @@ impl Error {
 impl From<Diagnostic> for Error {
     fn from(diagnostic: Diagnostic) -> Self {
         Error::new(ErrorKind::Input, diagnostic)
+    }
+}
+
+impl From<bilo_jet::Fault> for Error {
+    fn from(fault: bilo_jet::Fault) -> Self {
+        Error::new(ErrorKind::Device, fault.to_string())
     }
 }
 

@@ -136,8 +136,14 @@ impl Step {
     fn run(&mut self, steps: usize) {
         for _ in 0..steps {
             let mut gradient = vec![0.0; self.weights.len()];
-            let theta_gradient = self.upper.loss(self.device.as_mut(), &self.weights, &self.eta).by_eta;
-            self.lower.loss(self.device.as_mut(), &self.weights, &self.eta, Some(&mut gradient));
+            let theta_gradient = self
+                .upper
+                .loss(self.device.as_mut(), &self.weights, &self.eta)
+                .expect("the CPU never fails")
+                .by_eta;
+            self.lower
+                .loss(self.device.as_mut(), &self.weights, &self.eta, Some(&mut gradient))
+                .expect("the CPU never fails");
             self.adam.0.step_along(&mut self.weights, &gradient);
             self.adam.1.step_along(&mut self.eta, &theta_gradient);
         }

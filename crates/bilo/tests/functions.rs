@@ -198,7 +198,9 @@ fn shift_response(
     let v = operator.names.graph.diff(u, shift);
     let program = FieldProgram::new(&mut operator.names.graph, &operator.operator, &[v, u]).unwrap();
     let unknowns = operator.unknowns(&point.eta);
-    device.evaluate(&program, PointSource::stored(columns), &point.weights, &unknowns, &[])
+    device
+        .evaluate(&program, PointSource::stored(columns), &point.weights, &unknowns, &[])
+        .expect("the CPU never fails")
 }
 
 /// Condition 2 with z_x and z_xx held fixed makes v the response to a uniform shift of D: from

@@ -102,7 +102,10 @@ impl Network {
         let residual = self.operator.residuals[equation];
         let graph = &mut self.operator.names.graph;
         let program = FieldProgram::new(graph, &self.operator.operator, &[residual]).expect("a program");
-        self.device.evaluate(&program, PointSource::stored(columns), &self.weights, eta, &[]).remove(0)
+        self.device
+            .evaluate(&program, PointSource::stored(columns), &self.weights, eta, &[])
+            .expect("the CPU never fails")
+            .remove(0)
     }
 }
 
@@ -120,7 +123,9 @@ fn residual_gradients_are_total_derivatives_by_the_unknowns() {
     let lower = Lower::new(&problem, &mut network.operator, network.device.as_mut(), 0).expect("loaded");
     let mut gradient = vec![0.0; network.weights.len()];
     let weights = network.weights.clone();
-    let (total, terms) = lower.loss(network.device.as_mut(), &weights, &eta, Some(&mut gradient));
+    let (total, terms) = lower
+        .loss(network.device.as_mut(), &weights, &eta, Some(&mut gradient))
+        .expect("the CPU never fails");
     let bulk = problem.equations[0].points.columns(&problem, 0).expect("points").remove(0);
     assert_eq!(bulk.len(), 12, "no node of this grid is at the guess of z");
     for equation in 0..2 {
@@ -132,7 +137,9 @@ fn residual_gradients_are_total_derivatives_by_the_unknowns() {
         assert!((found[0] - value).abs() < 1e-12 * value, "{equation}: {found:?}, {value}");
         assert!((found[1] - slopes).abs() < 1e-7 * slopes, "{equation}: {found:?}, {slopes}");
     }
-    let mut loss = |weights: &[f64]| vec![lower.loss(network.device.as_mut(), weights, &eta, None).0];
+    let mut loss = |weights: &[f64]| {
+        vec![lower.loss(network.device.as_mut(), weights, &eta, None).expect("the CPU never fails").0]
+    };
     for j in (0..weights.len()).step_by(7) {
         let expected = difference(&mut loss, &weights, j)[0];
         assert!((gradient[j] - expected).abs() < 1e-7 * total, "weight {j}: {}, {expected}", gradient[j]);
@@ -164,9 +171,13 @@ fn observed_values_move_with_the_input() {
     }
     let Network { operator, device, .. } = &mut network;
     let upper = Upper::new(&problem, operator, device.as_mut(), tables.clone()).expect("loaded");
-    let found = upper.loss(device.as_mut(), &weights, &eta);
+    let found = upper.loss(device.as_mut(), &weights, &eta).expect("the CPU never fails");
     for (j, slope) in found.by_eta.iter().enumerate() {
-        let expected = difference(&mut |eta| upper.loss(device.as_mut(), &weights, eta).terms, &eta, j)[0];
+        let expected = difference(
+            &mut |eta| upper.loss(device.as_mut(), &weights, eta).expect("the CPU never fails").terms,
+            &eta,
+            j,
+        )[0];
         assert!((slope - expected).abs() < 1e-7 * found.terms[0], "by {j}: {slope}, {expected}");
     }
 }
@@ -226,7 +237,7 @@ fn the_place_of_a_source_in_time_has_an_adjoint_too() {
     let mut network = Network::new(&problem);
     let lower = Lower::new(&problem, &mut network.operator, network.device.as_mut(), 0).expect("loaded");
     let (eta, weights) = ([0.43, 0.1], network.weights.clone());
-    let (_, terms) = lower.loss(network.device.as_mut(), &weights, &eta, None);
+    let (_, terms) = lower.loss(network.device.as_mut(), &weights, &eta, None).expect("the CPU never fails");
     let t: Vec<f64> = (0..11).map(|i| f64::from(i) / 10.0).collect();
     let mut residual = |eta: &[f64]| network.residual(1, vec![vec![eta[0]; t.len()], t.clone()], eta);
     let slopes: f64 = (0..2).map(|j| mean_square(&difference(&mut residual, &eta, j))).sum();

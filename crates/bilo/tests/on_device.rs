@@ -10,21 +10,31 @@ use bilo::problem::{Overrides, Problem, Table};
 use bilo::state::OperatorState;
 use bilo::train::{Ended, Losses, Past, Trainer};
 use bilo_jet::{
-    Column, DensityId, DensityProgram, Descent, Device, FieldProgram, Jacobian, Linearisation, Moments,
-    PointSource, Precision, ResidualId, ResidualLoss, ResidualProgram, ResidualWeights, Seen, Solved,
-    Weighted, cpu,
+    Column, DensityId, DensityProgram, Descent, Device, Dual, Fault, FieldProgram, Jacobian, Linearisation,
+    Moments, PointSource, Precision, ResidentSteps, ResidualId, ResidualLoss, ResidualProgram,
+    ResidualWeights, Seen, Weighted, cpu,
 };
 use bilo_optim::{Adam, GradientMethod};
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The CPU, taking steps by itself; from some step on its losses may be no numbers.
+/// The CPU, taking steps by itself; from some step on it may be out of order.
 struct Alone {
-    cpu: Box<dyn Device>,
-    under_way: Option<UnderWay>,
-    breaks_at: usize,
+    cpu: Arc<Mutex<Box<dyn Device>>>,
+    order: OutOfOrder,
 }
 
+/// From which step on losses are no numbers, and from which on nothing works any more.
+#[derive(Clone, Copy)]
+struct OutOfOrder {
+    no_numbers: usize,
+    faulty: usize,
+}
+
+/// Its steps under way.
 struct UnderWay {
+    cpu: Arc<Mutex<Box<dyn Device>>>,
+    order: OutOfOrder,
     descent: Descent,
     weights: Vec<f64>,
     unknowns: Vec<f64>,
@@ -33,24 +43,32 @@ struct UnderWay {
     steps: usize,
 }
 
+const NEVER: OutOfOrder = OutOfOrder { no_numbers: usize::MAX, faulty: usize::MAX };
+
 impl Alone {
-    fn new(precision: Precision, breaks_at: usize) -> Self {
-        Self { cpu: cpu(precision, Some(1)), under_way: None, breaks_at }
+    fn new(precision: Precision, order: OutOfOrder) -> Self {
+        Self { cpu: Arc::new(Mutex::new(cpu(precision, Some(1)))), order }
     }
 
-    fn step(&mut self, factors: (f64, f64)) -> Seen {
-        let UnderWay { descent, weights, unknowns, lower, upper, steps } =
-            self.under_way.as_mut().expect("it has begun");
+    fn cpu(&self) -> MutexGuard<'_, Box<dyn Device>> {
+        self.cpu.lock().expect("no holder panicked")
+    }
+}
+
+impl UnderWay {
+    fn step(&mut self, factors: (f64, f64)) -> Result<Seen, Fault> {
+        let Self { cpu, order, descent, weights, unknowns, lower, upper, steps } = self;
+        let mut cpu = cpu.lock().expect("no holder panicked");
         let mut seen = Seen { losses: vec![], unknowns: unknowns.clone() };
         let mut gradient = vec![0.0; weights.len()];
         for (id, terms) in &descent.residuals {
-            let loss = self.cpu.residual(*id, weights, unknowns, terms, Some(&mut gradient));
+            let loss = cpu.residual(*id, weights, unknowns, terms, Some(&mut gradient))?;
             seen.losses.extend(loss.residual.into_iter().chain(loss.gradient));
         }
         let mut by_unknowns = vec![0.0; descent.bounds.len()];
         for &Weighted { id, factor, level } in &descent.densities {
             let mut own = vec![0.0; weights.len()];
-            let (value, slopes) = self.cpu.density(id, weights, unknowns, Some(&mut own));
+            let (value, slopes) = cpu.density(id, weights, unknowns, Some(&mut own))?;
             seen.losses.push(value);
             if level.is_lower() {
                 gradient.iter_mut().zip(own).for_each(|(sum, slope)| *sum += factor * slope);
@@ -69,31 +87,48 @@ impl Alone {
             .zip(&descent.bounds)
             .for_each(|(value, &(low, high))| *value = value.clamp(low, high));
         *steps += 1;
-        if *steps >= self.breaks_at {
+        if *steps >= order.no_numbers {
             seen.losses[0] = f64::NAN;
         }
-        seen
+        if *steps >= order.faulty { Err(Fault::new("the device is unplugged")) } else { Ok(seen) }
+    }
+}
+
+impl ResidentSteps for UnderWay {
+    fn descend(&mut self, factors: &[(f64, f64)]) -> Result<Vec<Seen>, Fault> {
+        factors.iter().map(|&factors| self.step(factors)).collect()
+    }
+    fn arrived(&mut self) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+        Ok((self.weights.clone(), self.unknowns.clone()))
+    }
+    fn moments(&mut self) -> Result<[Moments; 2], Fault> {
+        Ok([self.lower.state(), self.upper.state()])
     }
 }
 
 impl Device for Alone {
     fn description(&self) -> String {
-        self.cpu.description()
+        self.cpu().description()
     }
     fn precision(&self) -> Precision {
-        self.cpu.precision()
+        self.cpu().precision()
     }
-    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> ResidualId {
-        self.cpu.load_residual(program, points)
+    fn load_residual(&mut self, program: ResidualProgram, points: PointSource) -> Result<ResidualId, Fault> {
+        self.cpu().load_residual(program, points)
     }
-    fn load_density(&mut self, program: DensityProgram, points: PointSource, weights: Column) -> DensityId {
-        self.cpu.load_density(program, points, weights)
+    fn load_density(
+        &mut self,
+        program: DensityProgram,
+        points: PointSource,
+        weights: Column,
+    ) -> Result<DensityId, Fault> {
+        self.cpu().load_density(program, points, weights)
     }
-    fn move_residual(&mut self, id: ResidualId, points: PointSource) {
-        self.cpu.move_residual(id, points);
+    fn move_residual(&mut self, id: ResidualId, points: PointSource) -> Result<(), Fault> {
+        self.cpu().move_residual(id, points)
     }
-    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) {
-        self.cpu.move_density(id, points, weights);
+    fn move_density(&mut self, id: DensityId, points: PointSource, weights: Column) -> Result<(), Fault> {
+        self.cpu().move_density(id, points, weights)
     }
     fn residual(
         &mut self,
@@ -102,32 +137,36 @@ impl Device for Alone {
         _: &[f64],
         _: &ResidualWeights,
         _: Option<&mut [f64]>,
-    ) -> ResidualLoss {
+    ) -> Result<ResidualLoss, Fault> {
+        unreachable!("no step is asked for one by one")
+    }
+    fn density(
+        &mut self,
+        _: DensityId,
+        _: &[f64],
+        _: &[f64],
+        _: Option<&mut [f64]>,
+    ) -> Result<(f64, Vec<f64>), Fault> {
         unreachable!("no step is asked for one by one")
     }
     fn linearise(
         &mut self,
-        id: ResidualId,
-        w: &[f64],
-        unknowns: &[f64],
-        jacobian: Jacobian,
-    ) -> Linearisation {
-        self.cpu.linearise(id, w, unknowns, jacobian)
+        _: ResidualId,
+        _: &[f64],
+        _: &[f64],
+        _: Jacobian,
+    ) -> Result<Linearisation, Fault> {
+        unreachable!("nothing is solved for")
     }
-    fn kernel(&mut self, ids: &[ResidualId], w: &[f64], u: &[f64], scales: &[f64]) -> Vec<Linearisation> {
-        self.cpu.kernel(ids, w, u, scales)
-    }
-    fn factorise(&mut self, damping: f64) -> bool {
-        self.cpu.factorise(damping)
-    }
-    fn solve(&mut self, right: &[&[f64]]) -> Vec<Solved> {
-        self.cpu.solve(right)
-    }
-    fn pullback(&mut self, id: ResidualId, w: &[f64], u: &[f64], seeds: &[Vec<f64>], gradient: &mut [f64]) {
-        self.cpu.pullback(id, w, u, seeds, gradient);
-    }
-    fn density(&mut self, _: DensityId, _: &[f64], _: &[f64], _: Option<&mut [f64]>) -> (f64, Vec<f64>) {
-        unreachable!("no step is asked for one by one")
+    fn pullback(
+        &mut self,
+        _: ResidualId,
+        _: &[f64],
+        _: &[f64],
+        _: &[Vec<f64>],
+        _: &mut [f64],
+    ) -> Result<(), Fault> {
+        unreachable!("nothing is solved for")
     }
     fn evaluate(
         &mut self,
@@ -136,37 +175,32 @@ impl Device for Alone {
         weights: &[f64],
         unknowns: &[f64],
         slopes: &[Vec<f64>],
-    ) -> Vec<Vec<f64>> {
-        self.cpu.evaluate(program, points, weights, unknowns, slopes)
+    ) -> Result<Vec<Vec<f64>>, Fault> {
+        self.cpu().evaluate(program, points, weights, unknowns, slopes)
     }
-    fn begin(
+    fn dual(&mut self, _: &[ResidualId], _: &[f64], _: &[f64], _: &[f64]) -> Result<Dual, Fault> {
+        unreachable!("nothing is solved for")
+    }
+    fn steps(
         &mut self,
         descent: &Descent,
         weights: &[f64],
         unknowns: &[f64],
         [of_lower, of_upper]: &[Moments; 2],
-    ) -> bool {
+    ) -> Result<Option<Box<dyn ResidentSteps>>, Fault> {
         let mut lower = Adam::new(vec![descent.rate; weights.len()]);
         let mut upper = Adam::new(descent.upper_rates.clone());
         assert!(lower.restore(of_lower) && upper.restore(of_upper));
-        self.under_way = Some(UnderWay {
+        Ok(Some(Box::new(UnderWay {
+            cpu: self.cpu.clone(),
+            order: self.order,
             descent: descent.clone(),
             weights: weights.to_vec(),
             unknowns: unknowns.to_vec(),
             lower,
             upper,
             steps: 0,
-        });
-        true
-    }
-    fn descend(&mut self, factors: &[(f64, f64)]) -> Vec<Seen> {
-        factors.iter().map(|&factors| self.step(factors)).collect()
-    }
-    fn arrived(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
-        self.under_way.as_ref().map(|way| (way.weights.clone(), way.unknowns.clone()))
-    }
-    fn moments(&mut self) -> Option<[Moments; 2]> {
-        self.under_way.as_ref().map(|way| [way.lower.state(), way.upper.state()])
+        })))
     }
 }
 
@@ -196,23 +230,33 @@ impl Observer for Notes {
     }
 }
 
-fn train(
-    device: &mut dyn Device,
-    set: &[&str],
-    stop_after: Option<usize>,
-) -> (OperatorState, Notes, [Ended; 2]) {
+fn train(device: &mut dyn Device, set: &[&str], stop_after: Option<usize>) -> Trained {
     train_by(device, set, Notes { stop_after, ..Notes::default() }, false, None)
 }
+
+/// What came of both phases.
+type Trained = (OperatorState, Notes, [Ended; 2]);
 
 /// By the two levels of BiLO, or by the one loss of a physics-informed network; from the beginning, or from where an
 /// earlier run of the same came to.
 fn train_by(
     device: &mut dyn Device,
     set: &[&str],
+    notes: Notes,
+    joint: bool,
+    from: Option<&Checkpoint>,
+) -> Trained {
+    try_train(device, set, notes, joint, from).expect("what is taken up fits, and nothing fails")
+}
+
+/// The same, which may fail.
+fn try_train(
+    device: &mut dyn Device,
+    set: &[&str],
     mut notes: Notes,
     joint: bool,
     from: Option<&Checkpoint>,
-) -> (OperatorState, Notes, [Ended; 2]) {
+) -> bilo::Result<Trained> {
     let text = include_str!("../../../problems/poisson-scalar.toml");
     let problem =
         Problem::from_toml("poisson-scalar", text, Path::new("."), &Overrides::of(set.iter().copied()))
@@ -249,10 +293,10 @@ fn train_by(
     };
     let pretrained = match from {
         Some(from) if from.phase == Phase::Train => None,
-        _ => Some(trainer.pretrain(&mut point).expect("what is taken up fits")),
+        _ => Some(trainer.pretrain(&mut point)?),
     };
-    let trained = trainer.train(&mut point).expect("what is taken up fits");
-    (point, notes, [pretrained.unwrap_or_else(|| trained.clone()), trained])
+    let trained = trainer.train(&mut point)?;
+    Ok((point, notes, [pretrained.unwrap_or_else(|| trained.clone()), trained]))
 }
 
 /// 130 and 170 steps: more than one stretch of each phase, with a schedule, and points drawn afresh at every seventh step.
@@ -274,7 +318,7 @@ fn stretches_of_steps_come_to_the_same_as_single_steps() {
 fn come_to_the_same(joint: bool) {
     let by = |device: &mut dyn Device| train_by(device, &STEPS, Notes::default(), joint, None);
     let (one, one_notes, one_ended) = by(cpu(Precision::F32, Some(1)).as_mut());
-    let (other, notes, ended) = by(&mut Alone::new(Precision::F32, usize::MAX));
+    let (other, notes, ended) = by(&mut Alone::new(Precision::F32, NEVER));
     assert_eq!(one, other);
     for (one, other) in one_notes.steps.iter().zip(&notes.steps) {
         // Compared as text, since losses of the other phase are not numbers.
@@ -293,13 +337,13 @@ fn steps_go_on_from_where_they_were_kept() {
     for (joint, phase) in [(false, Phase::Pretrain), (false, Phase::Train), (true, Phase::Train)] {
         let keep = Notes { keep: vec![(phase, 23), (phase, 25), (phase, 120)], ..Notes::default() };
         let (point, whole, ended) =
-            train_by(&mut Alone::new(Precision::F32, usize::MAX), &STEPS, keep, joint, None);
+            train_by(&mut Alone::new(Precision::F32, NEVER), &STEPS, keep, joint, None);
         // Points are drawn afresh after every seventh step of the run, and training begins after 130.
         let places: Vec<usize> = whole.kept.iter().map(|kept| kept.step).collect();
         assert_eq!(places, if phase == Phase::Pretrain { vec![28, 126] } else { vec![24, 31, 122] });
         for kept in &whole.kept {
             let devices: [Box<dyn Device>; 2] =
-                [Box::new(Alone::new(Precision::F32, usize::MAX)), cpu(Precision::F32, Some(1))];
+                [Box::new(Alone::new(Precision::F32, NEVER)), cpu(Precision::F32, Some(1))];
             for mut device in devices {
                 let (other, notes, [_, trained]) =
                     train_by(device.as_mut(), &STEPS, Notes::default(), joint, Some(kept));
@@ -316,7 +360,7 @@ fn steps_go_on_from_where_they_were_kept() {
 #[test]
 fn a_wish_to_stop_ends_the_stretch() {
     let steps = ["train.pretrain-steps=500", "train.train-steps=5", "network.width=8"];
-    let (_, notes, ended) = train(&mut Alone::new(Precision::F32, usize::MAX), &steps, Some(30));
+    let (_, notes, ended) = train(&mut Alone::new(Precision::F32, NEVER), &steps, Some(30));
     assert_eq!((&ended[0].stop, ended[0].steps), (&Stop::Interrupted, 100));
     assert_eq!(notes.steps.iter().filter(|(step, ..)| *step > 5).count(), 95);
 }
@@ -325,9 +369,20 @@ fn a_wish_to_stop_ends_the_stretch() {
 #[test]
 fn a_divergence_keeps_the_last_good_point() {
     let steps = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
-    let (point, _, ended) = train(&mut Alone::new(Precision::F32, 150), &steps, None);
+    let (point, _, ended) =
+        train(&mut Alone::new(Precision::F32, OutOfOrder { no_numbers: 150, ..NEVER }), &steps, None);
     assert_eq!(ended[1].diverged.as_ref().map(|diverged| diverged.last_good_step), Some(100));
     let good = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
-    let (exact, ..) = train(&mut Alone::new(Precision::F32, usize::MAX), &good, Some(1));
+    let (exact, ..) = train(&mut Alone::new(Precision::F32, NEVER), &good, Some(1));
     assert_eq!(point, exact, "the point after one stretch");
+}
+
+/// A device that fails ends the run with its own words; the steps before were reported.
+#[test]
+fn a_fault_is_an_error() {
+    let steps = ["train.pretrain-steps=0", "train.train-steps=300", "network.width=8"];
+    let mut device = Alone::new(Precision::F32, OutOfOrder { faulty: 150, ..NEVER });
+    let error = try_train(&mut device, &steps, Notes::default(), false, None).err().expect("it fails");
+    assert_eq!(error.kind(), bilo::diagnostic::ErrorKind::Device);
+    assert_eq!(error.headline(), "the device is unplugged");
 }

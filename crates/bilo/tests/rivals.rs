@@ -48,10 +48,10 @@ fn the_one_loss_has_the_right_slopes_by_everything() {
     let small = ["network.width=5", "unknown.D.network={ width = 4 }", &set];
     let variable = problem(FUNCTION, &small);
     let (mut device, operator, joint, OperatorState { weights, eta, .. }) = loaded(&variable);
-    let loss = joint.loss(device.as_mut(), &weights, &eta);
+    let loss = joint.loss(device.as_mut(), &weights, &eta).expect("the CPU never fails");
     let step = 1e-5;
     let mut value = |weights: &[f64]| {
-        let terms = joint.loss(device.as_mut(), weights, &eta).terms;
+        let terms = joint.loss(device.as_mut(), weights, &eta).expect("the CPU never fails").terms;
         terms[0] + weight * terms[1] + 1e-3 * terms[2]
     };
     for i in (0..weights.len()).step_by(7) {
@@ -64,13 +64,23 @@ fn the_one_loss_has_the_right_slopes_by_everything() {
         assert!((slope - loss.by_weights[i]).abs() < 1e-6 * slope.abs().max(1.0), "weight {i}: {slope}");
     }
     let functions = operator.shapes().function_weights();
-    let of_states = joint.residual_loss(device.as_mut(), &weights, &eta, Moves::States).by_weights;
+    let of_states = joint
+        .residual_loss(device.as_mut(), &weights, &eta, Moves::States)
+        .expect("the CPU never fails")
+        .by_weights;
     assert!(of_states[..functions].iter().all(|slope| *slope == 0.0), "pre-training moves no function");
 
     let scalar = problem(SCALAR, &["network.width=5"]);
     let (mut device, _, joint, OperatorState { weights, eta, .. }) = loaded(&scalar);
-    let by_eta = joint.loss(device.as_mut(), &weights, &eta).by_eta[0];
-    let mut moved = |by: f64| joint.loss(device.as_mut(), &weights, &[eta[0] + by]).terms.iter().sum::<f64>();
+    let by_eta = joint.loss(device.as_mut(), &weights, &eta).expect("the CPU never fails").by_eta[0];
+    let mut moved = |by: f64| {
+        joint
+            .loss(device.as_mut(), &weights, &[eta[0] + by])
+            .expect("the CPU never fails")
+            .terms
+            .iter()
+            .sum::<f64>()
+    };
     let slope = (moved(step) - moved(-step)) / (2.0 * step);
     assert!((slope - by_eta).abs() < 1e-6 * slope.abs(), "{slope} {by_eta}");
 }
@@ -136,8 +146,9 @@ fn the_gradient_through_the_weights_is_that_of_the_problem() {
         past: Past::default(),
     };
     trainer.pretrain(&mut point).expect("nothing to take up");
-    let found = trainer.hypergradient(&joint, &point).by_eta;
-    let at_fixed_weights = joint.upper().loss(device.as_mut(), &point.weights, &point.eta).by_eta;
+    let found = trainer.hypergradient(&joint, &point).expect("the CPU never fails").by_eta;
+    let at_fixed_weights =
+        joint.upper().loss(device.as_mut(), &point.weights, &point.eta).expect("the CPU never fails").by_eta;
     assert_eq!(at_fixed_weights, [0.0, 0.0]);
     for (found, exact) in found.iter().zip([2.0 / 3.0, 1.0 / 3.0]) {
         assert!((found / exact - 1.0).abs() < 0.05, "{found} {exact}");

@@ -11,8 +11,7 @@
 use super::lanes::{LANES, Lanes};
 use super::{Activation, Coefficients, Jets};
 use crate::plan::Plan;
-use crate::scalar::Scalar;
-use crate::simd::{Job, Simd};
+use bilo_linear::{Job, Scalar, Simd};
 
 /// Most slopes that a plan may have here: each number is compiled by itself, which takes its time.
 const MAX_SLOPES: usize = 2;

@@ -1,7 +1,7 @@
 //! A few numbers side by side: loops over them become vector instructions, and what is computed from
 //! them stays in registers.
 
-use crate::scalar::Scalar;
+use bilo_linear::Scalar;
 use std::ops::{Add, AddAssign, Mul};
 
 /// Numbers of one [`Lanes`]: a 512-bit vector in single precision.
@@ -33,7 +33,7 @@ impl<T: Scalar> Lanes<T> {
     pub(super) fn times(self, factor: T) -> Self {
         let mut result = self.0;
         for lane in &mut result {
-            *lane = *lane * factor;
+            *lane *= factor;
         }
         Self(result)
     }
@@ -78,7 +78,7 @@ impl<T: Scalar> Mul for Lanes<T> {
     fn mul(self, other: Self) -> Self {
         let mut result = self.0;
         for (lane, &other) in result.iter_mut().zip(&other.0) {
-            *lane = *lane * other;
+            *lane *= other;
         }
         Self(result)
     }

@@ -2,8 +2,7 @@
 
 use super::{BLOCK, Coefficients, JetActivation, Jets, add_scaled, multiply};
 use crate::polynomial::{Bank, Factor, Monomial, Polynomial};
-use crate::scalar::Scalar;
-use crate::simd::Job;
+use bilo_linear::{Job, Scalar};
 use std::ops::Range;
 
 /// A list of polynomials laid out for the inner loop: terms of equal slope stand together.

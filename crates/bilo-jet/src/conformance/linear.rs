@@ -1,19 +1,19 @@
 //! Residuals and their derivatives at every point against the oracle.
 
 use super::{Case, Disagreement, dot, norm};
-use crate::device::{Device, Jacobian, Linearisation};
+use crate::device::{Device, Fault, Jacobian, Linearisation};
 use crate::program::{FieldProgram, ResidualProgram};
 
 impl Case {
     /// What the calls about residuals at every point say.
-    pub(super) fn check_linearisation(&mut self, device: &mut dyn Device) -> Disagreement {
+    pub(super) fn check_linearisation(&mut self, device: &mut dyn Device) -> Result<Disagreement, Fault> {
         let program =
             ResidualProgram::new(&mut self.graph, &self.operator, &self.residuals).expect("a valid case");
-        let id = device.load_residual(program, self.points_before.clone());
-        device.move_residual(id, self.points.clone());
-        let found = device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights);
-        let moved = self.check_moved_weights(device, &found);
-        let pullback = self.check_pullback(device, id, &found);
+        let id = device.load_residual(program, self.points_before.clone())?;
+        device.move_residual(id, self.points.clone())?;
+        let found = device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights)?;
+        let moved = self.check_moved_weights(device, &found)?;
+        let pullback = self.check_pullback(device, id, &found)?;
         let (mut rows, mut by_unknown) = (0.0_f64, 0.0_f64);
         for q in 0..self.residuals.len() {
             for point in 0..self.points.len() {
@@ -21,7 +21,7 @@ impl Case {
                 by_unknown = by_unknown.max(self.check_by_unknown(&found, q, point));
             }
         }
-        Disagreement { rows, by_unknown, moved, pullback, ..Disagreement::default() }
+        Ok(Disagreement { rows, by_unknown, moved, pullback, ..Disagreement::default() })
     }
 
     /// A residual relative to its largest value, and its row relative to the row's size: what their
@@ -45,14 +45,14 @@ impl Case {
 
     /// The residuals as fields, and their derivatives along the unknowns where the weights move along
     /// multiples of the direction.
-    fn check_moved_weights(&mut self, device: &mut dyn Device, linear: &Linearisation) -> f64 {
+    fn check_moved_weights(&mut self, device: &mut dyn Device, linear: &Linearisation) -> Result<f64, Fault> {
         let speeds: Vec<f64> = (0..self.unknowns.len()).map(|j| j as f64 - 0.6).collect();
         let slope = |speed: &f64| self.direction.iter().map(|d| speed * d).collect();
         let slopes: Vec<Vec<f64>> = speeds.iter().map(slope).collect();
         let all: Vec<usize> = (0..speeds.len()).collect();
         let program = FieldProgram::along(&mut self.graph, &self.operator, &self.residuals, &all)
             .expect("residuals hold no derivatives by unknowns");
-        let found = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns, &slopes);
+        let found = device.evaluate(&program, self.points.clone(), &self.weights, &self.unknowns, &slopes)?;
         let mut worst = 0.0_f64;
         for q in 0..self.residuals.len() {
             let along = &found[self.residuals.len() + q * speeds.len()..];
@@ -67,7 +67,7 @@ impl Case {
                 }
             }
         }
-        worst
+        Ok(worst)
     }
 
     pub(super) fn row<'a>(&self, found: &'a Linearisation, q: usize, point: usize) -> &'a [f64] {

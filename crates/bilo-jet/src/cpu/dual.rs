@@ -1,37 +1,44 @@
 //! Linear systems with J Jᵀ.
 
-use crate::device::Solved;
+use crate::device::{DualFactors, DualSystem, Fault, Solved};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};
+use std::sync::Arc;
 
-/// K = S J Jᵀ S, and the factors of K + damping.
-pub(super) struct Dual {
-    kernel: Mat<f64>,
-    factor: Option<Llt<f64>>,
+/// K = S J Jᵀ S.
+pub(super) struct Kernel(Arc<Mat<f64>>);
+
+/// The factors of K + damping.
+struct Factors {
+    kernel: Arc<Mat<f64>>,
+    factor: Llt<f64>,
 }
 
-impl Dual {
+impl Kernel {
     /// From the rows of J Jᵀ, one after the other, and the diagonal of S.
     pub(super) fn new(gram: &[f64], scales: &[f64]) -> Self {
         let count = scales.len();
         let entry = |i: usize, j: usize| scales[i] * gram[i * count + j] * scales[j];
-        Self { kernel: Mat::from_fn(count, count, entry), factor: None }
+        Self(Arc::new(Mat::from_fn(count, count, entry)))
     }
+}
 
-    pub(super) fn factorise(&mut self, damping: f64) -> bool {
-        let mut matrix = self.kernel.clone();
+impl DualSystem for Kernel {
+    fn factorise(&self, damping: f64) -> Result<Option<Box<dyn DualFactors>>, Fault> {
+        let mut matrix = self.0.as_ref().clone();
         (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += damping);
-        self.factor = matrix.llt(Side::Lower).ok();
-        self.factor.is_some()
+        let factor = matrix.llt(Side::Lower).ok();
+        Ok(factor.map(|factor| Box::new(Factors { kernel: self.0.clone(), factor }) as Box<dyn DualFactors>))
     }
+}
 
-    pub(super) fn solve(&self, right: &[&[f64]]) -> Vec<Solved> {
-        let factor = self.factor.as_ref().expect("it was factorised");
-        let numbers = factor.solve(&Mat::from_fn(self.kernel.nrows(), right.len(), |i, k| right[k][i]));
-        let product = &self.kernel * &numbers;
+impl DualFactors for Factors {
+    fn solve(&self, right: &[&[f64]]) -> Result<Vec<Solved>, Fault> {
+        let right_side = Mat::from_fn(self.kernel.nrows(), right.len(), |i, k| right[k][i]);
+        let numbers = self.factor.solve(&right_side);
+        let product = self.kernel.as_ref() * &numbers;
         let column = |matrix: &Mat<f64>, k: usize| matrix.col(k).iter().copied().collect();
-        (0..right.len())
-            .map(|k| Solved { numbers: column(&numbers, k), product: column(&product, k) })
-            .collect()
+        let solved = |k| Solved { numbers: column(&numbers, k), product: column(&product, k) };
+        Ok((0..right.len()).map(solved).collect())
     }
 }

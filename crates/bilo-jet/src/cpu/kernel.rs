@@ -4,7 +4,7 @@ use super::crew::Crew;
 use super::{Block, cast};
 use crate::device::Linearisation;
 use crate::program::ResidualProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::tile::{LinearPart, LinearTask, Piece};
 use std::sync::Mutex;
 
@@ -19,7 +19,7 @@ struct Placed<T> {
 }
 
 /// The residuals of several programs, and J Jᵀ over all their rows: row-major, symmetric to the bit.
-pub(super) fn kernel<T: Scalar>(
+pub(super) fn kernel<T: Number>(
     crew: &Crew,
     blocks: &[&Block<T, ResidualProgram>],
     weights: &[f64],
@@ -55,7 +55,7 @@ pub(super) fn kernel<T: Scalar>(
 
 /// Writes a part of a symmetric matrix and its mirror image; where these overlap, what stands below the
 /// diagonal counts.
-fn write_symmetric<T: Scalar>(
+fn write_symmetric<T: Number>(
     matrix: &mut [f64],
     size: usize,
     (top, left): (usize, usize),
@@ -76,7 +76,7 @@ fn write_symmetric<T: Scalar>(
     }
 }
 
-impl<T: Scalar> Block<T, ResidualProgram> {
+impl<T: Number> Block<T, ResidualProgram> {
     /// The residuals with their derivatives by the unknowns, and the factors of those by the weights.
     fn pieces(&self, crew: &Crew, weights: &[f64], unknowns: &[f64]) -> (Linearisation, Vec<Piece<T>>) {
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };

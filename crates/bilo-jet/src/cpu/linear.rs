@@ -4,10 +4,10 @@ use super::crew::Crew;
 use super::{Block, by_tile, cast};
 use crate::device::{Jacobian, Linearisation};
 use crate::program::ResidualProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::tile::{LinearPart, LinearTask};
 
-impl<T: Scalar> Block<T, ResidualProgram> {
+impl<T: Number> Block<T, ResidualProgram> {
     pub(super) fn linearise(
         &self,
         crew: &Crew,

@@ -1,7 +1,7 @@
 //! The gates of the modified MLP: u + g (v - u), a product of jets.
 
 use super::{Buffers, JetNetwork, deposit};
-use crate::scalar::Scalar;
+use bilo_linear::Scalar;
 
 impl<T: Scalar> JetNetwork<T> {
     /// u + g (v - u) by the product rule; group 0, or the tangent along a direction.

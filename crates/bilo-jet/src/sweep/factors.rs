@@ -10,8 +10,7 @@
 
 use super::gradient::TrainedBlock;
 use super::{JetNetwork, Workspace};
-use crate::linear::{Matrix, MatrixMut, product};
-use crate::scalar::Scalar;
+use bilo_linear::{Matrix, MatrixMut, Scalar, product};
 
 /// A matrix with (width · columns)/(width + columns) up to this is small: its derivatives are written out. By
 /// the formula above a large one costs as if this were the square of the number of components, 9 for the

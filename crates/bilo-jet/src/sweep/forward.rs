@@ -3,10 +3,8 @@
 use super::weights::Layouts;
 use super::{Buffers, JetNetwork, Weights, Workspace};
 use crate::activation::Jets;
-use crate::linear::{MatrixMut, Packed, product_packed};
 use crate::network::{Operation, Source, Store};
-use crate::scalar::Scalar;
-use crate::simd::{Job, Simd};
+use bilo_linear::{Job, MatrixMut, Packed, Scalar, Simd, product_packed};
 
 impl<T: Scalar> JetNetwork<T> {
     /// Jets (group 0) or tangents (a direction from 1) of one node; `slopes` tell how the weights move

@@ -2,10 +2,8 @@
 //! of every point by itself.
 
 use super::{JetNetwork, Workspace};
-use crate::linear::{Matrix, MatrixMut, add_outer};
 use crate::network::{Network, Operation, Store};
-use crate::scalar::Scalar;
-use crate::simd::Job;
+use bilo_linear::{Job, Matrix, MatrixMut, Scalar, add_outer};
 
 /// A matrix of trained weights, or a trained bias: a matrix of one column.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::{JetNetwork, Workspace};
 use crate::activation::{Coefficients, JetActivation, Jets};
-use crate::scalar::Scalar;
+use bilo_linear::Scalar;
 
 /// Coefficients of the leading part for one tile: one column of points each.
 #[derive(Clone, Debug)]

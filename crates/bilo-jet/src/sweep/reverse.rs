@@ -2,9 +2,8 @@
 
 use super::{Buffers, JetNetwork, Weights, Workspace, deposit};
 use crate::activation::Jets;
-use crate::linear::{MatrixMut, Packed, product_packed};
 use crate::network::{Operation, Source};
-use crate::scalar::Scalar;
+use bilo_linear::{MatrixMut, Packed, Scalar, product_packed};
 
 impl<T: Scalar> JetNetwork<T> {
     /// Adjoints of all nodes for some groups, from seeds at the output.

@@ -2,7 +2,7 @@
 
 use super::JetNetwork;
 use crate::dictionary::Axis;
-use crate::scalar::Scalar;
+use bilo_linear::Scalar;
 
 impl<T: Scalar> JetNetwork<T> {
     /// Fills a group with the features' jets: each derivative of a product is one product of derivatives.

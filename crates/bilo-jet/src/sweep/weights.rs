@@ -1,10 +1,8 @@
 //! The numbers of a network in the layouts that the products want.
 
 use super::JetNetwork;
-use crate::aligned::Aligned;
-use crate::linear::{Matrix, Packed};
 use crate::network::{Operation, Store};
-use crate::scalar::Scalar;
+use bilo_linear::{Aligned, Matrix, Packed, Scalar};
 
 /// All numbers of a network, and every matrix laid out for the products forward, and for those back.
 #[derive(Clone, Debug)]

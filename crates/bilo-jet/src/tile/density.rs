@@ -1,8 +1,8 @@
 //! A loss on one tile.
 
-use super::{Points, Task, TileRunner};
+use super::{Carrier, Points, Room, Task, TileRunner};
 use crate::program::{DensityProgram, Feed};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::{Weights, Workspace};
 use bilo_expr::Input;
 
@@ -13,7 +13,7 @@ pub(crate) struct DensityTask<T> {
     pub(crate) gradient: bool,
 }
 
-impl<T: Scalar> Task<T> for DensityTask<T> {
+impl<T: Number> Task<T> for DensityTask<T> {
     type Program = DensityProgram;
 
     fn sums(&self) -> usize {
@@ -50,20 +50,21 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
             (0..points.slots.len()).map(|slot| runner.first.input_adjoint(tape, slot).to_vec()).collect();
         let functions = program.moves.moves(true);
         // From the last to the first: what a network is fed with comes from those before it.
-        for (number, network) in points.active().rev() {
-            if points.given[number] && !functions {
+        for (number, carrier) in points.active().rev() {
+            if carrier.given && !functions {
                 continue;
             }
-            points.seed_network(&mut runner.work[number], number, &adjoints);
-            network.reverse(&self.weights[number], &mut runner.work[number], false);
+            let room = &mut runner.rooms[number];
+            points.seed_network(&mut room.work, number, &adjoints);
+            carrier.network.reverse(&self.weights[number], &mut room.work, false);
             if functions {
-                points.feed_adjoint(number, runner, &mut adjoints);
+                carrier.feed_adjoint(room, &mut adjoints);
             }
         }
         for unknown in 0..self.unknowns.len() {
             let input = points.slots.len() + points.source.width() + unknown;
             let mut column = runner.first.input_adjoint(tape, input).to_vec();
-            points.add_unknown_adjoint(&runner.work, 0, unknown, &mut column);
+            points.add_unknown_adjoint(&runner.rooms, 0, unknown, &mut column);
             sums[1 + unknown] += column.iter().map(|value| value.wide()).sum::<f64>();
         }
         if self.gradient {
@@ -72,26 +73,24 @@ impl<T: Scalar> Task<T> for DensityTask<T> {
     }
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// Writes the adjoints of one network's slots.
     fn seed_network(&self, work: &mut Workspace<T>, number: usize, adjoints: &[Vec<T>]) {
         for (slot, column) in self.slots.iter().zip(adjoints).filter(|(slot, _)| slot.network == number) {
             let values = column.iter().copied();
-            self.networks[number].seed_output(work, 0, slot.component, slot.output, values);
+            self.carriers[number].network.seed_output(work, 0, slot.component, slot.output, values);
         }
     }
+}
 
-    /// Adds what a network's adjoint owes to the slots behind the functions that it is fed with.
-    fn feed_adjoint(&self, number: usize, runner: &mut TileRunner<T>, adjoints: &mut [Vec<T>]) {
-        let TileRunner { work, feeds, .. } = runner;
-        for (Feed { input, jets }, scratch) in self.feeds[number].iter().zip(&mut feeds[number]) {
-            let columns: Vec<Vec<T>> = (0..jets.outputs().len())
-                .map(|component| {
-                    self.networks[number]
-                        .read_parameter_adjoint(&work[number], 0, component, *input)
-                        .collect()
-                })
-                .collect();
+impl<T: Number> Carrier<T> {
+    /// Adds what its adjoint owes to the slots behind the functions that it is fed with.
+    fn feed_adjoint(&self, room: &mut Room<T>, adjoints: &mut [Vec<T>]) {
+        let Room { work, feeds, .. } = room;
+        for (Feed { input, jets }, scratch) in self.feeds.iter().zip(feeds) {
+            let adjoint =
+                |component| self.network.read_parameter_adjoint(work, 0, component, *input).collect();
+            let columns: Vec<Vec<T>> = (0..jets.outputs().len()).map(adjoint).collect();
             let seeds: Vec<Input<'_, T>> = columns.iter().map(|column| Input::Column(column)).collect();
             jets.adjoint(&seeds, scratch);
             for (slot, adjoint) in adjoints.iter_mut().enumerate() {

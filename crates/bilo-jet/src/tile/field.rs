@@ -2,7 +2,7 @@
 
 use super::{Points, TileRunner};
 use crate::program::FieldProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 use bilo_expr::Input;
 
@@ -15,7 +15,7 @@ pub(crate) struct FieldTask<'a, T> {
     pub(crate) unknowns: Vec<T>,
 }
 
-impl<T: Scalar> FieldTask<'_, T> {
+impl<T: Number> FieldTask<'_, T> {
     /// The values at the tile's real points, one column per expression.
     pub(crate) fn values(
         &self,
@@ -40,12 +40,13 @@ impl<T: Scalar> FieldTask<'_, T> {
     }
 
     fn set_unit_directions(&self, points: &Points<T>, runner: &mut TileRunner<T>) {
-        for (number, network) in points.moved() {
+        for (number, carrier) in points.moved() {
             for (direction, moved) in self.program.directions.iter().enumerate() {
-                for (input, unknown) in points.parameters[number].iter().enumerate() {
+                for (input, unknown) in carrier.parameters.iter().enumerate() {
                     let value = if unknown == moved { T::cast(1.0) } else { T::cast(0.0) };
                     let values = (0..points.tile).map(|_| value);
-                    network.set_direction(&mut runner.work[number], 1 + direction, input, values);
+                    let work = &mut runner.rooms[number].work;
+                    carrier.network.set_direction(work, 1 + direction, input, values);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Points, TileRunner};
 use crate::program::ResidualProgram;
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 
 /// r_q, dr_q/dη_j and, where there is room for them, the derivatives of r_q by the weights.
@@ -23,7 +23,7 @@ pub(crate) struct LinearPart<'a> {
     pub(crate) by_slot: Vec<&'a mut [f64]>,
 }
 
-impl<T: Scalar> LinearTask<T> {
+impl<T: Number> LinearTask<T> {
     pub(crate) fn run(
         &self,
         program: &ResidualProgram,
@@ -46,11 +46,11 @@ impl<T: Scalar> LinearTask<T> {
 }
 
 /// Copies what there is room for: the real points of a tile.
-fn widen<T: Scalar>((target, values): (&mut [f64], &[T])) {
+fn widen<T: Number>((target, values): (&mut [f64], &[T])) {
     target.iter_mut().zip(values).for_each(|(target, value)| *target = value.wide());
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// r_q and dr_q/dη_j: jets forward, the tape's linearisation, then one sweep back to the parameters
     /// for each q. Leaves r_q in the first tape's outputs, dr_q/dη_j in the seeds after the first q, and
     /// the adjoints λ_q in the workspaces.
@@ -69,30 +69,28 @@ impl<T: Scalar> Points<T> {
         tape.eval(&inputs, self.tile, &mut runner.first);
         for q in 0..q_count {
             let rho = (0..slots).map(|slot| runner.first.output(tape, q_count + q * slots + slot));
-            self.seed(&mut runner.work, 1 + q, rho);
+            self.seed(&mut runner.rooms, 1 + q, rho);
         }
-        for (number, network) in self.moved() {
-            network.reverse_directions(&weights[number], &mut runner.work[number]);
+        for (number, carrier) in self.moved() {
+            carrier.network.reverse_directions(&weights[number], &mut runner.rooms[number].work);
         }
         let explicit = q_count * (1 + slots);
         let columns = runner.seeds[q_count * self.tile..].chunks_exact_mut(self.tile);
         for (number, column) in columns.enumerate() {
             let (q, unknown) = (number / self.unknowns, number % self.unknowns);
             column.copy_from_slice(runner.first.output(tape, explicit + number));
-            self.add_unknown_adjoint(&runner.work, 1 + q, unknown, column);
-            self.add_leading_adjoint(&runner.work, &runner.leading, 1 + q, unknown, column);
+            self.add_unknown_adjoint(&runner.rooms, 1 + q, unknown, column);
+            self.add_leading_adjoint(&runner.rooms, 1 + q, unknown, column);
         }
     }
 
     /// The derivatives of r_q by the weights of all networks that the lower level moves, one row per real
     /// point of the tile; those by other weights stay as they are.
     fn rows(&self, runner: &TileRunner<T>, q: usize, rows: &mut [f64]) {
-        let weights: usize = self.networks.iter().map(|network| network.network().weights()).sum();
+        let weights: usize = self.carriers.iter().map(|carrier| carrier.network.network().weights()).sum();
         for (point, row) in rows.chunks_exact_mut(weights).enumerate() {
-            for (number, network) in self.moved() {
-                let offset = self.offsets[number];
-                let row = &mut row[offset..offset + network.network().weights()];
-                network.row(&runner.work[number], 1 + q, point, row);
+            for (number, carrier) in self.moved() {
+                carrier.network.row(&runner.rooms[number].work, 1 + q, point, carrier.own_mut(row));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The rows of a Jacobian at neighbouring tiles, as factors.
 
 use super::{Points, TileRunner};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::{Factors, Scratch};
 
 /// Rows of all components of a piece, about: products of matrices of this size run at full speed, and their
@@ -18,10 +18,10 @@ pub(crate) struct Piece<T> {
     networks: Vec<Option<Factors<T>>>,
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Number> Points<T> {
     /// How many tiles make a piece.
     pub(crate) fn tiles_of_piece(&self) -> usize {
-        let components = self.networks.iter().map(|network| network.plan().len()).max().unwrap_or(1);
+        let components = self.carriers.iter().map(|carrier| carrier.network.plan().len()).max().unwrap_or(1);
         (ROWS / (components * self.tile)).max(1)
     }
 
@@ -30,9 +30,9 @@ impl<T: Scalar> Points<T> {
         let length = self.tiles_of_piece() * self.tile;
         let first = number * length;
         let points = length.min(self.len() - first);
-        let mut networks: Vec<Option<Factors<T>>> = self.networks.iter().map(|_| None).collect();
-        for (number, network) in self.moved() {
-            networks[number] = Some(network.factors(points, residuals));
+        let mut networks: Vec<Option<Factors<T>>> = self.carriers.iter().map(|_| None).collect();
+        for (number, carrier) in self.moved() {
+            networks[number] = Some(carrier.network.factors(points, residuals));
         }
         Piece { first, points, networks }
     }
@@ -40,14 +40,14 @@ impl<T: Scalar> Points<T> {
     /// Writes a tile of the piece, whose adjoints λ_q have been swept back.
     pub(crate) fn fill_piece(&self, tile: usize, runner: &TileRunner<T>, piece: &mut Piece<T>) {
         let (start, real) = self.range(tile);
-        for (number, network) in self.moved() {
+        for (number, carrier) in self.moved() {
             let factors = piece.networks[number].as_mut().expect("made for all that are moved");
-            network.fill_factors(&runner.work[number], start - piece.first, real, factors);
+            carrier.network.fill_factors(&runner.rooms[number].work, start - piece.first, real, factors);
         }
     }
 }
 
-impl<T: Scalar> Piece<T> {
+impl<T: Number> Piece<T> {
     /// Products of all rows with those of another piece, perhaps of another program: by the residuals of this and of
     /// the other, a matrix over the points of this and of the other.
     pub(crate) fn products(

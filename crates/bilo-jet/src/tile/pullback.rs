@@ -2,7 +2,7 @@
 
 use super::{Points, Task, TileRunner};
 use crate::program::{Moves, ResidualProgram};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 
 /// Σ seed · dr_q/dW over q and the points.
@@ -13,7 +13,7 @@ pub(crate) struct PullbackTask<'a, T> {
     pub(crate) seeds: &'a [Vec<f64>],
 }
 
-impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
+impl<T: Number> Task<T> for PullbackTask<'_, T> {
     type Program = ResidualProgram;
 
     fn sums(&self) -> usize {
@@ -34,15 +34,15 @@ impl<T: Scalar> Task<T> for PullbackTask<'_, T> {
         let inputs = points.tape_inputs(&runner.slots, &runner.columns, &self.unknowns);
         tape.eval(&inputs, points.tile, &mut runner.first);
         let adjoints = self.slot_adjoints(program, points, tile, runner);
-        points.seed(&mut runner.work, 0, adjoints.chunks_exact(points.tile));
-        for (number, network) in points.moved() {
-            network.reverse(&self.weights[number], &mut runner.work[number], false);
+        points.seed(&mut runner.rooms, 0, adjoints.chunks_exact(points.tile));
+        for (number, carrier) in points.moved() {
+            carrier.network.reverse(&self.weights[number], &mut runner.rooms[number].work, false);
         }
         points.weight_gradient(runner, false, Moves::States, gradient);
     }
 }
 
-impl<T: Scalar> PullbackTask<'_, T> {
+impl<T: Number> PullbackTask<'_, T> {
     /// Σ_q seed_q ∂r_q/∂(slot), one column per slot; zero at places that only fill up.
     fn slot_adjoints(
         &self,

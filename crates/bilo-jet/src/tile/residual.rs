@@ -1,9 +1,9 @@
 //! The lower level on one tile.
 
-use super::{Points, Task, TileRunner};
+use super::{Carrier, Points, Room, Task, TileRunner};
 use crate::device::ResidualWeights;
 use crate::program::{Moves, ResidualProgram};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::sweep::Weights;
 use bilo_expr::Input;
 
@@ -15,7 +15,7 @@ pub(crate) struct ResidualTask<'a, T> {
     pub(crate) gradient: bool,
 }
 
-impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
+impl<T: Number> Task<T> for ResidualTask<'_, T> {
     type Program = ResidualProgram;
 
     fn sums(&self) -> usize {
@@ -40,7 +40,7 @@ impl<T: Scalar> Task<T> for ResidualTask<'_, T> {
     }
 }
 
-impl<T: Scalar> ResidualTask<'_, T> {
+impl<T: Number> ResidualTask<'_, T> {
     /// Adds up the losses and turns r and dr/dη into c_q = 2 r_q and v_qj = 2 w dr_q/dη_j.
     fn losses_and_seeds(
         &self,
@@ -70,18 +70,19 @@ impl<T: Scalar> ResidualTask<'_, T> {
     fn back(&self, program: &ResidualProgram, points: &Points<T>, runner: &mut TileRunner<T>) {
         let (q_count, n) = (program.residuals, points.tile);
         let v = &runner.seeds[q_count * n..];
-        for (number, network) in points.moved() {
-            let work = &mut runner.work[number];
+        for (number, carrier) in points.moved() {
+            let Carrier { network, parameters, .. } = carrier;
+            let Room { work, leading, .. } = &mut runner.rooms[number];
             for q in 0..q_count {
                 let along = |unknown: usize| &v[(q * points.unknowns + unknown) * n..][..n];
-                for (input, &unknown) in points.parameters[number].iter().enumerate() {
+                for (input, &unknown) in parameters.iter().enumerate() {
                     network.set_direction(work, 1 + q, input, along(unknown).iter().copied());
                 }
                 for k in 0..network.plan().leading().len() {
                     network.coefficient_tangent(work, 1 + q, k).fill(T::default());
                 }
                 for unknown in 0..points.unknowns {
-                    for (k, slope) in points.leading_slopes(&runner.leading, number, unknown) {
+                    for (k, slope) in carrier.leading_slopes(leading, unknown, points.unknowns) {
                         let tangent = network.coefficient_tangent(work, 1 + q, k);
                         for ((tangent, &v), &slope) in tangent.iter_mut().zip(along(unknown)).zip(slope) {
                             *tangent += v * slope;
@@ -97,18 +98,18 @@ impl<T: Scalar> ResidualTask<'_, T> {
         let tape = &program.second;
         tape.eval(&inputs, n, &mut runner.second);
         points.seed(
-            &mut runner.work,
+            &mut runner.rooms,
             0,
             (0..points.slots.len()).map(|slot| runner.second.output(tape, slot)),
         );
-        for (number, network) in points.moved() {
-            network.reverse(&self.weights[number], &mut runner.work[number], true);
+        for (number, carrier) in points.moved() {
+            carrier.network.reverse(&self.weights[number], &mut runner.rooms[number].work, true);
         }
     }
 }
 
 /// Writes weight · values (zero at places that only fill up) and returns Σ values².
-fn seed<T: Scalar>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
+fn seed<T: Number>(target: &mut [T], values: &[T], real: usize, weight: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (target, &value)) in target.iter_mut().zip(values).enumerate() {
         if place < real {

@@ -6,8 +6,9 @@
 use super::spectral::Transform;
 use crate::activation::Activation;
 use crate::mlp::{Mlp, Pass, append_uniform};
-use crate::product::{Matrix, add_product, add_rows, multiply};
+use crate::product::{add_product, add_rows, multiply};
 use crate::real::Real;
+use bilo_linear::Matrix;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rand_pcg::Pcg64;
@@ -102,8 +103,8 @@ impl Block {
     ) -> (Vec<T>, BlockPass<T>) {
         let parts = self.parts(weights);
         let (coefficients, mut middle) = transform.convolve(parts.spectral, self.width, &input);
-        let skip = Matrix::new(parts.skip, self.width);
-        add_product(&mut middle, 1.0, Matrix::new(&input, self.width), skip);
+        let skip = Matrix::with_columns(parts.skip, self.width);
+        add_product(&mut middle, 1.0, Matrix::with_columns(&input, self.width), skip);
         for row in middle.chunks_exact_mut(self.width) {
             row.iter_mut().zip(parts.bias).for_each(|(value, &bias)| *value += bias);
         }
@@ -144,12 +145,12 @@ impl Block {
         let mut adjoint =
             self.perceptron.backward(parts.perceptron, &pass.perceptron, adjoint, by_perceptron);
         multiply(&mut adjoint, &pass.first_slopes);
-        let by_middle = Matrix::new(&adjoint, self.width);
+        let by_middle = Matrix::with_columns(&adjoint, self.width);
         if let Some(by) = &mut by_parts {
             add_rows(by.bias, &adjoint);
-            add_product(by.skip, 1.0, Matrix::new(&pass.input, self.width).transposed(), by_middle);
+            add_product(by.skip, 1.0, Matrix::with_columns(&pass.input, self.width).transposed(), by_middle);
         }
-        add_product(&mut by_input, 1.0, by_middle, Matrix::new(parts.skip, self.width).transposed());
+        add_product(&mut by_input, 1.0, by_middle, Matrix::with_columns(parts.skip, self.width).transposed());
         let by_spectral = by_parts.map(|by| by.spectral);
         let (weights, coefficients) = (parts.spectral, &pass.coefficients);
         transform.pull_back(weights, self.width, coefficients, &adjoint, by_spectral, &mut by_input);

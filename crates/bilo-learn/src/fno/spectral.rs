@@ -5,8 +5,9 @@
 //! channels.
 
 use super::grid::GridAxis;
-use crate::product::{Matrix, add_product, cast, product};
+use crate::product::{add_product, cast, product};
 use crate::real::Real;
+use bilo_linear::Matrix;
 use std::f64::consts::PI;
 
 /// The discrete Fourier transform of real signals, cut off after some modes, as real matrices. Rows of
@@ -103,7 +104,7 @@ impl<T: Real> Transform<T> {
     /// imaginary part of a matrix with one row for each channel.
     pub(super) fn convolve(&self, weights: &[T], width: usize, x: &[T]) -> (Vec<T>, Vec<T>) {
         let columns = self.columns(x);
-        let coefficients = self.towards_modes(Matrix::new(&self.analysis, self.nodes), x);
+        let coefficients = self.towards_modes(Matrix::with_columns(&self.analysis, self.nodes), x);
         let mut mixed = vec![T::ZERO; coefficients.len()];
         let modes = mixed.chunks_exact_mut(2 * columns).zip(coefficients.chunks_exact(2 * columns));
         for ((mixed, given), weights) in modes.zip(weights.chunks_exact(2 * width * width)) {
@@ -116,7 +117,7 @@ impl<T: Real> Transform<T> {
             add_product(out_im, 1.0, im, w_re);
         }
         let mut convolved = vec![T::ZERO; x.len()];
-        self.add_from_modes(&mut convolved, Matrix::new(&self.synthesis, 2 * self.modes), &mixed);
+        self.add_from_modes(&mut convolved, Matrix::with_columns(&self.synthesis, 2 * self.modes), &mixed);
         (coefficients, convolved)
     }
 
@@ -132,7 +133,7 @@ impl<T: Real> Transform<T> {
         by_x: &mut [T],
     ) {
         let columns = self.columns(by_x);
-        let synthesis = Matrix::new(&self.synthesis, 2 * self.modes);
+        let synthesis = Matrix::with_columns(&self.synthesis, 2 * self.modes);
         let by_mixed = self.towards_modes(synthesis.transposed(), adjoint);
         let mut by_coefficients = vec![T::ZERO; by_mixed.len()];
         let modes = by_coefficients.chunks_exact_mut(2 * columns).zip(by_mixed.chunks_exact(2 * columns));
@@ -155,7 +156,7 @@ impl<T: Real> Transform<T> {
                 add_product(by_w_im, 1.0, re, a_im);
             }
         }
-        let analysis = Matrix::new(&self.analysis, self.nodes);
+        let analysis = Matrix::with_columns(&self.analysis, self.nodes);
         self.add_from_modes(by_x, analysis.transposed(), &by_coefficients);
     }
 
@@ -170,11 +171,11 @@ impl<T: Real> Transform<T> {
         let slabs = values.chunks_exact(self.nodes * columns);
         let mut result = vec![T::ZERO; slabs.len() * 2 * self.modes * columns];
         for (result, slab) in result.chunks_exact_mut(2 * self.modes * columns).zip(slabs) {
-            add_product(result, 1.0, last, Matrix::new(slab, columns));
+            add_product(result, 1.0, last, Matrix::with_columns(slab, columns));
         }
         let Some(first) = &self.first else { return result };
-        let waves = Matrix::new(&first.rows, first.nodes);
-        let mut by_cosines = product(waves, Matrix::new(&result, 2 * self.modes * columns));
+        let waves = Matrix::with_columns(&first.rows, first.nodes);
+        let mut by_cosines = product(waves, Matrix::with_columns(&result, 2 * self.modes * columns));
         let by_sines = by_cosines.split_off(by_cosines.len() / 2);
         for (sum, sines) in by_cosines.chunks_exact_mut(2 * columns).zip(by_sines.chunks_exact(2 * columns)) {
             let (re, im) = sum.split_at_mut(columns);
@@ -193,12 +194,12 @@ impl<T: Real> Transform<T> {
                 parts.extend(mode[columns..].iter().map(|&im| T::ZERO - im));
                 parts.extend_from_slice(&mode[..columns]);
             }
-            let waves = Matrix::new(&first.rows, first.nodes);
-            product(waves.transposed(), Matrix::new(&parts, 2 * self.modes * columns))
+            let waves = Matrix::with_columns(&first.rows, first.nodes);
+            product(waves.transposed(), Matrix::with_columns(&parts, 2 * self.modes * columns))
         });
         let slabs = summed.as_deref().unwrap_or(modes).chunks_exact(2 * self.modes * columns);
         for (values, slab) in values.chunks_exact_mut(self.nodes * columns).zip(slabs) {
-            add_product(values, 1.0, last, Matrix::new(slab, columns));
+            add_product(values, 1.0, last, Matrix::with_columns(slab, columns));
         }
     }
 }
@@ -206,7 +207,7 @@ impl<T: Real> Transform<T> {
 /// The real and the imaginary part of numbers of one mode, as matrices with one column for each channel.
 fn halves<T>(mode: &[T], width: usize) -> [Matrix<'_, T>; 2] {
     let (re, im) = mode.split_at(mode.len() / 2);
-    [Matrix::new(re, width), Matrix::new(im, width)]
+    [Matrix::with_columns(re, width), Matrix::with_columns(im, width)]
 }
 
 #[cfg(test)]

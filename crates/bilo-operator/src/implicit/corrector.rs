@@ -6,6 +6,7 @@ use super::tangent::Change;
 use crate::level::Lower;
 use bilo_fit::monitor::Interrupt;
 use bilo_jet::Device;
+use bilo_problem::diagnostic::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Converged when a step changes the rows by less than this, relative to the rows at untouched weights.
@@ -146,21 +147,21 @@ impl Corrector {
         weights: Vec<f64>,
         eta: &[f64],
         watch: &mut dyn FnMut(LowerStep) -> bool,
-    ) -> Corrected {
+    ) -> Result<Corrected> {
         let most = self.rules.steps[usize::from(self.solved)];
         self.solved = true;
         let mut place = Place { lower, device, weights, eta };
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
             if self.rules.linear && self.interrupt.is_due() {
-                return Corrected::nowhere(place.weights);
+                return Err(Error::interrupted());
             }
             self.work.jacobians += 1;
-            let (rows, linear) = place.linearise(self.rules.linear);
-            let Some(factor) = self.factorise(&mut place, &linear) else {
-                return Corrected::nowhere(place.weights);
+            let (rows, linear) = place.linearise(self.rules.linear)?;
+            let Some(factor) = self.factorise(&mut place, &linear)? else {
+                return Ok(Corrected::nowhere(place.weights));
             };
-            let step = place.step(&factor, &rows.residual);
+            let step = place.step(&factor, &rows.residual)?;
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
                 || left <= self.rules.enough * self.size
@@ -171,7 +172,7 @@ impl Corrector {
             let damping = self.damping;
             let gain = match ended {
                 true => Descended::Stuck(Some(factor)),
-                false => self.descend(&mut place, &rows, &linear, factor, step),
+                false => self.descend(&mut place, &rows, &linear, factor, step)?,
             };
             match gain {
                 Descended::By(gain) => gained = gain,
@@ -193,17 +194,20 @@ impl Corrector {
         linear: &Linear,
         factor: Option<Factorised>,
         converged: bool,
-    ) -> Corrected {
+    ) -> Result<Corrected> {
         let (damping, least) = (self.damping, self.rules.damping[1]);
         // Damping shortens the slopes too, which nobody wants.
         self.damping = damping.min(least);
-        let factor = factor.filter(|_| damping <= least).or_else(|| self.factorise(&mut place, linear));
-        let Some(factor) = factor else { return Corrected::nowhere(place.weights) };
-        let slopes = place.solve(&factor, &rows.by_unknown);
+        let factor = match factor.filter(|_| damping <= least) {
+            Some(factor) => Some(factor),
+            None => self.factorise(&mut place, linear)?,
+        };
+        let Some(factor) = factor else { return Ok(Corrected::nowhere(place.weights)) };
+        let slopes = place.solve(&factor, &rows.by_unknown)?;
         self.damping = if self.rules.linear { least } else { damping };
         let gradient_loss = gradient_loss(rows, &slopes);
         let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
-        Corrected { weights: place.weights, slopes, loss: rows.loss(), gradient_loss, converged }
+        Ok(Corrected { weights: place.weights, slopes, loss: rows.loss(), gradient_loss, converged })
     }
 
     /// Where rounding makes the matrix singular, the damping was too small. None if no damping helps: then numbers
@@ -211,22 +215,22 @@ impl Corrector {
     ///
     /// Of an equation that is linear in the state J is the same at all weights, and the same at all unknowns if these
     /// are in its data alone. Then there is nothing to factorise again.
-    fn factorise(&mut self, place: &mut Place<'_>, linear: &Linear) -> Option<Factorised> {
+    fn factorise(&mut self, place: &mut Place<'_>, linear: &Linear) -> Result<Option<Factorised>> {
         let same = |(damping, factor): &(f64, Factorised)| *damping == self.damping && factor.is_of(linear);
         if let Some((_, factor)) = self.kept.as_ref().filter(|kept| same(kept)) {
-            return Some(factor.clone());
+            return Ok(Some(factor.clone()));
         }
         // Two factorisations at a time would take twice the memory.
         self.kept = None;
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            if let Some(factor) = place.factorise(linear, self.damping) {
+            if let Some(factor) = place.factorise(linear, self.damping)? {
                 self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
-                return Some(factor);
+                return Ok(Some(factor));
             }
             self.damping *= 10.0;
         }
-        None
+        Ok(None)
     }
 
     /// Goes a step that makes the rows smaller, shorter and shorter ones tried in turn (Nielsen: lambda times
@@ -238,31 +242,32 @@ impl Corrector {
         linear: &Linear,
         mut factor: Factorised,
         mut step: Change,
-    ) -> Descended {
+    ) -> Result<Descended> {
         let (before, mut growth) = (rows.loss(), 2.0);
         loop {
             if !self.rules.linear {
-                bend(place, rows, &factor, &mut step);
+                bend(place, rows, &factor, &mut step)?;
             }
             let moved: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + d).collect();
-            let gain = before - place.rows_at(&moved).loss();
+            let gain = before - place.rows_at(&moved)?.loss();
             if gain > 0.0 {
                 // |r|² - |r + J d|².
                 let promised = before - sum_of_squares(&rows.residual, &step.rows);
                 let factor = (1.0 - (2.0 * gain / promised - 1.0).powi(3)).max(0.2);
                 self.damping = (self.damping * factor).max(self.rules.damping[1]);
                 place.weights = moved;
-                return Descended::By(gain);
+                return Ok(Descended::By(gain));
             }
             let rounding = self.rules.linear && before.sqrt() <= FLOOR * self.size;
             if rounding || self.interrupt.is_due() {
-                return Descended::Stuck((growth == 2.0).then_some(factor));
+                return Ok(Descended::Stuck((growth == 2.0).then_some(factor)));
             }
             self.damping *= growth;
             growth *= 2.0;
-            let Some(other) = self.factorise(place, linear) else { return Descended::Stuck(None) };
+            drop(factor);
+            let Some(other) = self.factorise(place, linear)? else { return Ok(Descended::Stuck(None)) };
             factor = other;
-            step = place.step(&factor, &rows.residual);
+            step = place.step(&factor, &rows.residual)?;
         }
     }
 }
@@ -270,17 +275,18 @@ impl Corrector {
 /// Geodesic acceleration (Transtrum and Sethna, arXiv:1201.5885): half of what undoes the second derivative of the rows
 /// along the step, which comes from one more evaluation of the rows and the factors that are there. Valleys of the loss
 /// are curved; a bent step follows them several times as far.
-fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised, step: &mut Change) {
+fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised, step: &mut Change) -> Result<()> {
     let ahead: Vec<f64> = place.weights.iter().zip(&step.weights).map(|(w, d)| w + AHEAD * d).collect();
-    let there = place.rows_at(&ahead).residual;
+    let there = place.rows_at(&ahead)?.residual;
     let second = there.iter().zip(&rows.residual).zip(&step.rows);
     let second: Vec<f64> =
         second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
-    let acceleration = &place.step(factor, &second).weights;
+    let acceleration = &place.step(factor, &second)?.weights;
     // False too when it is not finite.
     if norm(acceleration) <= SHARP * norm(&step.weights) {
         step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);
     }
+    Ok(())
 }
 
 /// Σ_j |dr/deta_j + J dW/deta_j|².

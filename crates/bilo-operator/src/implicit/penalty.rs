@@ -70,7 +70,7 @@ impl Penalty {
     ) -> Result<Vec<(Sensitivities, Judgement)>> {
         let unknowns = operator.unknowns(&point.eta);
         let mut columns =
-            device.evaluate(&self.program, self.points.clone(), &point.weights, &unknowns, &[]).into_iter();
+            device.evaluate(&self.program, self.points.clone(), &point.weights, &unknowns, &[])?.into_iter();
         let values: Vec<Vec<f64>> = columns.by_ref().take(self.sites.len()).collect();
         let mut slopes = vec![vec![]; self.sites.len()];
         columns.enumerate().for_each(|(place, column)| slopes[place % self.sites.len()].push(column));

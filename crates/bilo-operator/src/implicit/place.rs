@@ -3,7 +3,8 @@
 use super::rows::Rows;
 use super::tangent::{Change, Factor, Tangent};
 use crate::level::Lower;
-use bilo_jet::Device;
+use bilo_jet::{Device, DualFactors, DualSystem};
+use bilo_problem::diagnostic::Result;
 use std::rc::Rc;
 
 /// Where the rows are taken.
@@ -18,15 +19,15 @@ pub(crate) struct Place<'a> {
 pub(crate) enum Linear {
     /// Written out.
     Here(Tangent),
-    /// Fewer rows than weights: J J^T alone, which the device keeps, for x = J^T (J J^T + lambda)^-1 b.
-    Kernel,
+    /// Fewer rows than weights: J J^T alone, on the device, for x = J^T (J J^T + lambda)^-1 b.
+    Kernel(Box<dyn DualSystem>),
 }
 
-/// The same with its matrix factorised. Of kernels the device has one factorisation at a time.
+/// The same with its matrix factorised.
 #[derive(Clone)]
 pub(crate) enum Factorised {
     Here(Rc<Factor>),
-    Kernel,
+    Kernel(Rc<dyn DualFactors>),
 }
 
 impl Factorised {
@@ -41,54 +42,56 @@ impl Factorised {
 
 impl Place<'_> {
     /// The rows with J; `linear` tells that they are linear in the weights but for the form.
-    pub(crate) fn linearise(&mut self, linear: bool) -> (Rows, Linear) {
+    pub(crate) fn linearise(&mut self, linear: bool) -> Result<(Rows, Linear)> {
         let Place { lower, device, weights, eta } = self;
         if !linear && lower.count() < weights.len() {
-            return (lower.with_kernel(*device, weights, eta), Linear::Kernel);
+            let (rows, system) = lower.with_kernel(*device, weights, eta)?;
+            return Ok((rows, Linear::Kernel(system)));
         }
-        if linear && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta) {
-            return (rows, Linear::Here(Tangent::Sparse(jacobian.into())));
+        if linear && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta)? {
+            return Ok((rows, Linear::Here(Tangent::Sparse(jacobian.into()))));
         }
-        let (rows, jacobian) = lower.with_jacobian(*device, weights, eta);
+        let (rows, jacobian) = lower.with_jacobian(*device, weights, eta)?;
         let tangent = if linear { Tangent::Columns(jacobian.into()) } else { Tangent::primal(jacobian) };
-        (rows, Linear::Here(tangent))
+        Ok((rows, Linear::Here(tangent)))
     }
 
     /// None if the matrix is singular with this damping.
-    pub(crate) fn factorise(&mut self, linear: &Linear, damping: f64) -> Option<Factorised> {
-        match linear {
+    pub(crate) fn factorise(&mut self, linear: &Linear, damping: f64) -> Result<Option<Factorised>> {
+        Ok(match linear {
             Linear::Here(tangent) => {
                 tangent.factorise(damping, self.weights.len()).map(|factor| Factorised::Here(factor.into()))
             }
-            Linear::Kernel => self.device.factorise(damping).then_some(Factorised::Kernel),
-        }
+            Linear::Kernel(system) => {
+                system.factorise(damping)?.map(|factors| Factorised::Kernel(factors.into()))
+            }
+        })
     }
 
     /// What undoes the rows.
-    pub(crate) fn step(&mut self, factor: &Factorised, rows: &[f64]) -> Change {
-        self.solve(factor, &[rows]).swap_remove(0)
+    pub(crate) fn step(&mut self, factor: &Factorised, rows: &[f64]) -> Result<Change> {
+        Ok(self.solve(factor, &[rows])?.swap_remove(0))
     }
 
     /// The same for each of several columns of rows.
-    pub(crate) fn solve(&mut self, factor: &Factorised, right: &[impl AsRef<[f64]>]) -> Vec<Change> {
+    pub(crate) fn solve(&mut self, factor: &Factorised, right: &[impl AsRef<[f64]>]) -> Result<Vec<Change>> {
         let negative = |rows: &[f64]| rows.iter().map(|value| -value).collect();
         let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();
         let right: Vec<&[f64]> = right.iter().map(Vec::as_slice).collect();
         match factor {
-            Factorised::Here(factor) => factor.solve(&right),
-            Factorised::Kernel => {
-                let solved = self.device.solve(&right).into_iter();
+            Factorised::Here(factor) => Ok(factor.solve(&right)),
+            Factorised::Kernel(factors) => {
                 let Place { lower, device, weights, eta } = self;
                 let mut pulled = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
-                solved
-                    .map(|solved| Change { weights: pulled(&solved.numbers), rows: solved.product })
+                (factors.solve(&right)?.into_iter())
+                    .map(|solved| Ok(Change { weights: pulled(&solved.numbers)?, rows: solved.product }))
                     .collect()
             }
         }
     }
 
     /// The residuals at other weights.
-    pub(crate) fn rows_at(&mut self, weights: &[f64]) -> Rows {
+    pub(crate) fn rows_at(&mut self, weights: &[f64]) -> Result<Rows> {
         self.lower.rows(self.device, weights, self.eta)
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::level::{Block, Lower};
 use crate::operator::with_shifts;
-use bilo_jet::{Device, Jacobian, Linearisation, SparseRows};
+use bilo_jet::{Device, Dual, DualSystem, Jacobian, Linearisation, SparseRows};
+use bilo_problem::diagnostic::Result;
 use faer::{Mat, MatRef};
 
 /// Residuals √(weight) r at all points of all equations: their sum of squares is Σ_e weight_e L_res,e.
@@ -35,14 +36,21 @@ impl Rows {
 
 impl Lower {
     /// The rows at some weights and unknowns.
-    pub(crate) fn rows(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Rows {
+    pub(crate) fn rows(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<Rows> {
         let unknowns = with_shifts(eta, self.unknowns);
-        let parts: Vec<Linearisation> = self
-            .blocks
-            .iter()
-            .map(|block| device.linearise(block.id, weights, &unknowns, Jacobian::None))
-            .collect();
-        Rows::new(&parts, &self.roots(), self.unknowns)
+        let parts = self.linearised(device, weights, &unknowns, Jacobian::None)?;
+        Ok(Rows::new(&parts, &self.roots(), self.unknowns))
+    }
+
+    fn linearised(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        unknowns: &[f64],
+        jacobian: Jacobian,
+    ) -> Result<Vec<Linearisation>> {
+        let mut linearise = |block: &Block| Ok(device.linearise(block.id, weights, unknowns, jacobian)?);
+        self.blocks.iter().map(&mut linearise).collect()
     }
 
     /// The rows with their derivatives J by the weights.
@@ -51,13 +59,9 @@ impl Lower {
         device: &mut dyn Device,
         weights: &[f64],
         eta: &[f64],
-    ) -> (Rows, Mat<f64>) {
+    ) -> Result<(Rows, Mat<f64>)> {
         let unknowns = with_shifts(eta, self.unknowns);
-        let parts: Vec<Linearisation> = self
-            .blocks
-            .iter()
-            .map(|block| device.linearise(block.id, weights, &unknowns, Jacobian::Weights))
-            .collect();
+        let parts = self.linearised(device, weights, &unknowns, Jacobian::Weights)?;
         let roots = self.roots();
         let rows = Rows::new(&parts, &roots, self.unknowns);
         let mut jacobian = Mat::zeros(rows.residual.len(), weights.len());
@@ -72,7 +76,7 @@ impl Lower {
             }
             first += roots.len();
         }
-        (rows, jacobian)
+        Ok((rows, jacobian))
     }
 
     /// The rows with J by its entries, if the operator is a dictionary whose features live in few places.
@@ -81,12 +85,11 @@ impl Lower {
         device: &mut dyn Device,
         weights: &[f64],
         eta: &[f64],
-    ) -> Option<(Rows, SparseRows)> {
+    ) -> Result<Option<(Rows, SparseRows)>> {
         let unknowns = with_shifts(eta, self.unknowns);
-        let features: Vec<_> =
-            self.blocks.iter().map(|block| block.features(&unknowns)).collect::<Option<_>>()?;
-        let linearise = |block: &Block| device.linearise(block.id, weights, &unknowns, Jacobian::Slots);
-        let parts: Vec<Linearisation> = self.blocks.iter().map(linearise).collect();
+        let features: Option<Vec<_>> = self.blocks.iter().map(|block| block.features(&unknowns)).collect();
+        let Some(features) = features else { return Ok(None) };
+        let parts = self.linearised(device, weights, &unknowns, Jacobian::Slots)?;
         let roots = self.roots();
         let mut jacobian = SparseRows { starts: vec![0], ..SparseRows::default() };
         for ((part, features), roots) in parts.iter().zip(&features).zip(&roots) {
@@ -95,17 +98,22 @@ impl Lower {
                 append(&mut jacobian, features.rows(by_slot), roots);
             }
         }
-        Some((Rows::new(&parts, &roots, self.unknowns), jacobian))
+        Ok(Some((Rows::new(&parts, &roots, self.unknowns), jacobian)))
     }
 
     /// The rows, with J J^T on the device, for fewer rows than weights.
-    pub(crate) fn with_kernel(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Rows {
+    pub(crate) fn with_kernel(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> Result<(Rows, Box<dyn DualSystem>)> {
         let unknowns = with_shifts(eta, self.unknowns);
         let ids: Vec<_> = self.blocks.iter().map(|block| block.id).collect();
         let roots = self.roots();
         let scales: Vec<f64> = roots.iter().flatten().flatten().copied().collect();
-        let parts = device.kernel(&ids, weights, &unknowns, &scales);
-        Rows::new(&parts, &roots, self.unknowns)
+        let Dual { parts, system } = device.dual(&ids, weights, &unknowns, &scales)?;
+        Ok((Rows::new(&parts, &roots, self.unknowns), system))
     }
 
     /// J^T times one number for each row.
@@ -115,7 +123,7 @@ impl Lower {
         weights: &[f64],
         eta: &[f64],
         numbers: &[f64],
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let unknowns = with_shifts(eta, self.unknowns);
         let (mut rest, mut gradient) = (numbers, vec![0.0; weights.len()]);
         for (block, roots) in self.blocks.iter().zip(self.roots()) {
@@ -125,9 +133,9 @@ impl Lower {
                 seeds.push(scaled(own, roots).collect());
                 rest = others;
             }
-            device.pullback(block.id, weights, &unknowns, &seeds, &mut gradient);
+            device.pullback(block.id, weights, &unknowns, &seeds, &mut gradient)?;
         }
-        gradient
+        Ok(gradient)
     }
 
     /// Number of rows.

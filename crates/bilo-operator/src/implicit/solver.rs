@@ -58,7 +58,7 @@ impl<'a> LocalSolver<'a> {
         untouched: ReferenceScale<'_>,
     ) -> Result<Self> {
         let penalties = Penalty::all(data.problem(), operator)?;
-        let size = lower.rows(device, untouched.weights, untouched.eta).loss().sqrt();
+        let size = lower.rows(device, untouched.weights, untouched.eta)?.loss().sqrt();
         Ok(Self { data, operator, device, lower, corrector: Corrector::new(rules, size), penalties })
     }
 
@@ -85,12 +85,9 @@ impl<'a> LocalSolver<'a> {
         eta: &[f64],
         watch: &mut dyn FnMut(LowerStep) -> bool,
     ) -> Result<LocalEvaluation> {
-        let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch);
+        let corrected = self.corrector.correct(self.lower, self.device, weights, eta, watch)?;
         if !corrected.converged {
-            return Err(match self.corrector.interrupt.is_due() {
-                true => Error::interrupted(),
-                false => Error::new(ErrorKind::Solver, "the lower level does not converge"),
-            });
+            return Err(Error::new(ErrorKind::Solver, "the lower level does not converge"));
         }
         let point = OperatorState { weights: corrected.weights, eta: eta.to_vec(), slopes: corrected.slopes };
         let sites = self.data.sites(&eta[..self.problem().unknowns.len()])?;

@@ -68,8 +68,9 @@ impl Fit {
         weights: &[f64],
         eta: &[f64],
         gradient: &mut [f64],
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let unknowns = with_shifts(eta, self.unknowns);
-        self.densities.iter().map(|&id| device.density(id, weights, &unknowns, Some(gradient)).0).collect()
+        let mut term = |&id| Ok(device.density(id, weights, &unknowns, Some(gradient))?.0);
+        self.densities.iter().map(&mut term).collect()
     }
 }

@@ -74,13 +74,14 @@ impl Joint {
     }
 
     /// Draws points where other ones are asked for.
-    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
+    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) -> Result<()> {
         for Squares { group, all, states } in &self.residuals {
             let Some(drawn) = group.renewed(problem, when) else { continue };
             for Loaded { id, given } in std::iter::once(all).chain(states) {
-                device.move_density(*id, given.at(drawn.clone()), mean(&drawn));
+                device.move_density(*id, given.at(drawn.clone()), mean(&drawn))?;
             }
         }
+        Ok(())
     }
 
     /// The residuals' terms with their slopes by the unknowns, and by W only or by everything.
@@ -90,25 +91,25 @@ impl Joint {
         weights: &[f64],
         eta: &[f64],
         moves: Moves,
-    ) -> LossSlopes {
+    ) -> Result<LossSlopes> {
         let unknowns = with_shifts(eta, self.unknowns);
         let mut loss = LossSlopes::zero(eta.len(), weights.len());
         for id in self.densities(moves) {
-            let (value, by_eta) = device.density(id, weights, &unknowns, Some(&mut loss.by_weights));
+            let (value, by_eta) = device.density(id, weights, &unknowns, Some(&mut loss.by_weights))?;
             loss.terms.push(value);
             add_scaled(&mut loss.by_eta, 1.0, &by_eta);
         }
-        loss
+        Ok(loss)
     }
 
     /// All terms, with the slopes of their weighted sum by everything.
-    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
-        let mut loss = self.residual_loss(device, weights, eta, Moves::All);
-        let upper = self.upper.loss(device, weights, eta);
+    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
+        let mut loss = self.residual_loss(device, weights, eta, Moves::All)?;
+        let upper = self.upper.loss(device, weights, eta)?;
         loss.terms.extend(upper.terms);
         add_scaled(&mut loss.by_eta, 1.0, &upper.by_eta);
         add_scaled(&mut loss.by_weights, 1.0, &upper.by_weights);
-        loss
+        Ok(loss)
     }
 }
 

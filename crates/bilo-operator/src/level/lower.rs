@@ -97,7 +97,7 @@ impl Lower {
             group.require_finite(problem, &mut at_guess, &drawn)?;
             let drawn = given.at(drawn);
             let local = local.then(|| (program.frame.clone(), drawn.clone()));
-            let id = device.load_residual(program, drawn);
+            let id = device.load_residual(program, drawn)?;
             let equation = group.members.iter().map(|&e| problem.equations[e].weight).collect();
             let weights = ResidualWeights { equation, gradient: problem.training.rgrad_weight };
             let name = |kind: &str, e: &usize| format!("{kind}.{}", problem.equations[*e].name);
@@ -124,12 +124,13 @@ impl Lower {
     }
 
     /// Draws points where other ones are asked for.
-    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
+    pub fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) -> Result<()> {
         for block in &self.blocks {
             if let Some(drawn) = block.group.renewed(problem, when) {
-                device.move_residual(block.id, block.given.at(drawn));
+                device.move_residual(block.id, block.given.at(drawn))?;
             }
         }
+        Ok(())
     }
 
     /// L_LO and its terms; adds its gradient with respect to W, at fixed theta.
@@ -139,18 +140,19 @@ impl Lower {
         weights: &[f64],
         eta: &[f64],
         mut gradient: Option<&mut [f64]>,
-    ) -> (f64, Vec<f64>) {
+    ) -> Result<(f64, Vec<f64>)> {
         let (mut total, mut terms) = (0.0, vec![]);
         let unknowns = with_shifts(eta, self.unknowns);
         for block in &self.blocks {
-            let loss = device.residual(block.id, weights, &unknowns, &block.weights, gradient.as_deref_mut());
+            let gradient = gradient.as_deref_mut();
+            let loss = device.residual(block.id, weights, &unknowns, &block.weights, gradient)?;
             for (q, weight) in block.weights.equation.iter().enumerate() {
                 total += weight * (loss.residual[q] + block.weights.gradient * loss.gradient[q]);
             }
             terms.extend(loss.residual);
             terms.extend(loss.gradient);
         }
-        (total, terms)
+        Ok((total, terms))
     }
 }
 

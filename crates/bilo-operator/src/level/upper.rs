@@ -98,23 +98,29 @@ impl Upper {
             let sites = Sites::new(problem, &problem.observations[*number], table, &problem.thetas(eta))?;
             for (Loaded { id, given }, part) in parts.iter().zip(&sites.parts) {
                 let (points, weights) = part_source(&sites, part);
-                device.move_density(*id, given.at(points), weights);
+                device.move_density(*id, given.at(points), weights)?;
             }
         }
         Ok(())
     }
 
     /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
-    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+    pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
         self.sum(&[&self.observations, &self.regularisers], device, weights, eta)
     }
 
     /// The same without the regularisers.
-    pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+    pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
         self.sum(&[&self.observations], device, weights, eta)
     }
 
-    fn sum(&self, lists: &[&Vec<Term>], device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> LossSlopes {
+    fn sum(
+        &self,
+        lists: &[&Vec<Term>],
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> Result<LossSlopes> {
         let unknowns = with_shifts(eta, self.unknowns);
         let moved = if self.moves.is_some() { weights.len() } else { 0 };
         let mut loss = LossSlopes::zero(eta.len(), moved);
@@ -122,14 +128,14 @@ impl Upper {
             let (mut sum, mut by_weights) = (0.0, vec![0.0; moved]);
             for part in &term.parts {
                 let gradient = self.moves.is_some().then_some(&mut by_weights[..]);
-                let (value, by_unknowns) = device.density(part.id, weights, &unknowns, gradient);
+                let (value, by_unknowns) = device.density(part.id, weights, &unknowns, gradient)?;
                 sum += value;
                 add_scaled(&mut loss.by_eta, term.weight, &by_unknowns);
             }
             loss.terms.push(sum);
             add_scaled(&mut loss.by_weights, term.weight, &by_weights);
         }
-        loss
+        Ok(loss)
     }
 }
 

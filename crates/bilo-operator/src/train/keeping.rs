@@ -52,7 +52,7 @@ impl Trainer<'_, '_> {
             return Err(does_not_fit(name));
         }
         let steps = self.earlier_steps(phase) + from.step;
-        self.losses.renew(self.problem, self.device, When::UpTo(steps));
+        self.losses.renew(self.problem, self.device, When::UpTo(steps))?;
         Ok(course)
     }
 

@@ -4,6 +4,7 @@ use crate::level::{Fit, Joint, Lower, Upper, When};
 use bilo_fit::observer::Phase;
 use bilo_jet::{Device, Level, Moves, ResidualId, ResidualWeights, Weighted};
 use bilo_problem::Problem;
+use bilo_problem::diagnostic::Result;
 
 /// The losses of a run. Terms are those of residuals, then those of data and regularisers.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl Losses<'_> {
     }
 
     /// Draws points where other ones are asked for.
-    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) {
+    pub(super) fn renew(&self, problem: &Problem, device: &mut dyn Device, when: When) -> Result<()> {
         match self {
             Self::Bilevel { lower, .. } => lower.renew(problem, device, when),
             Self::Joint(joint) | Self::Nested(joint) => joint.renew(problem, device, when),
@@ -66,13 +67,13 @@ impl Losses<'_> {
         weights: &[f64],
         eta: &[f64],
         gradient: &mut [f64],
-    ) -> (f64, Vec<f64>) {
+    ) -> Result<(f64, Vec<f64>)> {
         match self {
             Self::Bilevel { lower, .. } => lower.loss(device, weights, eta, Some(gradient)),
             Self::Joint(joint) | Self::Nested(joint) => {
-                let loss = joint.residual_loss(device, weights, eta, Moves::States);
+                let loss = joint.residual_loss(device, weights, eta, Moves::States)?;
                 gradient.iter_mut().zip(&loss.by_weights).for_each(|(sum, slope)| *sum += slope);
-                (loss.terms.iter().sum(), loss.terms)
+                Ok((loss.terms.iter().sum(), loss.terms))
             }
         }
     }

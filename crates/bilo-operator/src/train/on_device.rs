@@ -7,7 +7,8 @@ use crate::operator::with_shifts;
 use crate::state::OperatorState;
 use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
-use bilo_jet::{Descent, Seen};
+use bilo_jet::{Descent, Moments, ResidentSteps, Seen};
+use bilo_problem::diagnostic::Result;
 use bilo_problem::{Levels, ThetaOptimiser, WeightOptimiser};
 use std::time::Instant;
 
@@ -15,13 +16,13 @@ use std::time::Instant;
 const STRETCH: usize = 100;
 
 impl Trainer<'_, '_> {
-    /// Whether the device takes the steps of a phase by itself; otherwise it or the settings ask for steps one by one.
+    /// The steps of a phase, if the device takes them by itself; otherwise it or the settings ask for steps one by one.
     pub(super) fn begun_on_device(
         &mut self,
         phase: Phase,
         point: &OperatorState,
         optimisers: &Optimisers,
-    ) -> bool {
+    ) -> Result<Option<Box<dyn ResidentSteps>>> {
         let settings = self.settings();
         let adam = settings.optimiser == WeightOptimiser::Adam
             && (phase == Phase::Pretrain || settings.theta_optimiser == ThetaOptimiser::Adam);
@@ -32,12 +33,12 @@ impl Trainer<'_, '_> {
         };
         let upper = self.losses.upper();
         if !adam || !(together || phase == Phase::Pretrain) || upper.follows_unknowns() {
-            return false;
+            return Ok(None);
         }
         let descent = self.descent(phase, point);
         let unknowns = with_shifts(&point.eta, upper.unknowns);
         let moments = [optimisers.lower.state(), optimisers.upper.state()];
-        self.device.begin(&descent, &point.weights, &unknowns, &moments)
+        Ok(self.device.steps(&descent, &point.weights, &unknowns, &moments)?)
     }
 
     /// What moves what in a phase.
@@ -70,35 +71,38 @@ impl Trainer<'_, '_> {
         point: &mut OperatorState,
         optimisers: &mut Optimisers,
         mut course: Course,
-    ) -> Ended {
+        resident: &mut dyn ResidentSteps,
+    ) -> Result<Ended> {
         let (start, seconds_before) = (Instant::now(), course.ended.seconds);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let steps = self.steps_of(phase);
         self.monitor.enter(phase, steps);
         while course.ended.steps < steps && course.ended.stop == Stop::Steps {
-            let factors = self.next_stretch(phase, course.ended.steps);
-            let seen = self.device.descend(&factors);
-            let arrived = self.device.arrived();
+            let factors = self.next_stretch(phase, course.ended.steps)?;
+            let seen = resident.descend(&factors)?;
             let keep = self.look(phase, &seen, &mut course);
             // After a divergence the point before the stretch stays: the last that is known to be good.
-            if let (Some((weights, unknowns)), false) = (arrived, course.ended.stop == Stop::Diverged) {
+            if course.ended.stop != Stop::Diverged {
+                let (weights, unknowns) = resident.arrived()?;
                 let eta = unknowns[..point.eta.len()].to_vec();
                 course.good = std::mem::replace(point, OperatorState::new(weights, eta));
                 if keep || matches!(course.ended.stop, Stop::Interrupted | Stop::TimeLimit) {
-                    self.keep(phase, point, optimisers, &course, seconds());
+                    optimisers.remember(&resident.moments()?);
+                    let kept = self.checkpoint(phase, point, optimisers, &course, seconds());
+                    self.monitor.keep(&kept);
                 }
             }
         }
         self.monitor.leave();
         course.ended.seconds = seconds();
-        course.ended
+        Ok(course.ended)
     }
 
     /// Factors of the learning rates at the next steps, up to the one before points are drawn anew, with points drawn for
     /// these.
-    fn next_stretch(&mut self, phase: Phase, done: usize) -> Vec<(f64, f64)> {
+    fn next_stretch(&mut self, phase: Phase, done: usize) -> Result<Vec<(f64, f64)>> {
         let (steps, done_before) = (self.steps_of(phase), self.earlier_steps(phase) + done);
-        self.losses.renew(self.problem, self.device, When::At(done_before + 1));
+        self.losses.renew(self.problem, self.device, When::At(done_before + 1))?;
         let renewal = self.losses.renewal(self.problem);
         let until = renewal.map_or(STRETCH, |every| every - done_before % every);
         let last = (done + until.min(STRETCH)).min(steps);
@@ -106,33 +110,13 @@ impl Trainer<'_, '_> {
             let factor = self.schedule(step, steps);
             (factor * self.rise(step), factor * self.theta_rise(step, steps))
         };
-        (done + 1..=last).map(factor).collect()
-    }
-
-    /// A checkpoint like that of steps taken one by one, so that either can go on from it.
-    fn keep(
-        &mut self,
-        phase: Phase,
-        point: &OperatorState,
-        optimisers: &mut Optimisers,
-        course: &Course,
-        seconds: f64,
-    ) {
-        // Lost with the device; the checkpoint before stays.
-        let Some([lower, upper]) = self.device.moments() else { return };
-        let fits = optimisers.lower.restore(&lower) && optimisers.upper.restore(&upper);
-        assert!(fits, "the device moves what these do");
-        let kept = self.checkpoint(phase, point, optimisers, course, seconds);
-        self.monitor.keep(&kept);
+        Ok((done + 1..=last).map(factor).collect())
     }
 
     /// Reports the steps of a stretch and notes the first reason to stop; whether a checkpoint was asked for.
     fn look(&mut self, phase: Phase, seen: &[Seen], course: &mut Course) -> bool {
         let Course { settling, ended, .. } = course;
         let before_stretch = ended.steps;
-        if seen.is_empty() {
-            ended.diverge(before_stretch, self.device.fault().unwrap_or_default());
-        }
         let mut keep = false;
         for seen in seen {
             let losses = self.losses_of(phase, &seen.losses);
@@ -177,5 +161,14 @@ impl Trainer<'_, '_> {
         }
         terms.resize(self.monitor.loss_names().len(), f64::NAN);
         terms
+    }
+}
+
+impl Optimisers {
+    /// Takes over what a device remembers, so that a checkpoint is like that of steps taken one by one, and either can
+    /// go on from it.
+    fn remember(&mut self, [lower, upper]: &[Moments; 2]) {
+        let fits = self.lower.restore(lower) && self.upper.restore(upper);
+        assert!(fits, "the device moves what these do");
     }
 }

@@ -11,7 +11,6 @@ use bilo_fit::monitor::Monitor;
 use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::Device;
-use bilo_operator::hardware::require_sound;
 use bilo_operator::level::{Fit, Joint, Lower, Upper};
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
@@ -60,7 +59,6 @@ pub(super) fn train_because<'e>(
     let losses = loaded.losses(scheme);
     let fit = Fit::new(problem, &mut operator, device.as_mut())?;
     let fit = load_start(fit, run, &mut operator, device.as_mut(), monitor)?;
-    require_sound(device.as_ref())?;
 
     let mut loss_names = losses.names();
     loss_names.extend(fit.names().to_vec());

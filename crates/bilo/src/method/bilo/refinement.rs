@@ -14,7 +14,6 @@ use bilo_fit::monitor::Monitor;
 use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::{Device, PointSource, Precision};
-use bilo_operator::hardware::require_sound;
 use bilo_operator::implicit::{LocalEvaluation, LocalSolver, LowerStep, ReferenceScale, Work};
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
@@ -221,11 +220,8 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         };
         let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-            Err(error) => {
-                require_sound(solver.device)?;
-                return Ok(Err(format!("with a {words}, {}", error.headline())));
-            }
+            Err(error) if error.ends_search() => return Err(error),
+            Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
         };
         let checks = Checks::new(self.run)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
@@ -247,11 +243,8 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
             let mut watch = |iterate: &Iterate<'_>| self.watch(iterate);
             let found = match gauss_newton::minimise(&mut solver, evaluation, &mut watch) {
                 Ok(found) => found,
-                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-                Err(error) => {
-                    require_sound(solver.device)?;
-                    return Ok(Err(error.headline()));
-                }
+                Err(error) if error.ends_search() => return Err(error),
+                Err(error) => return Ok(Err(error.headline())),
             };
             self.steps += found.steps;
             (evaluation, stop) = (found.evaluation, Some(self.why(found.stop)));

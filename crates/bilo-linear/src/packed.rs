@@ -1,139 +1,21 @@
-//! Dense matrix products on slices: the only door to the `gemm` crate, and beside it our own kernels for
-//! the products of a training step ([`strips`] of vectors, tiles of `amx`).
+//! Matrices that are laid out once for many products, and our own kernels for these: [`strips`] of vectors, tiles of
+//! `amx`.
 
 #[cfg(target_arch = "x86_64")]
-mod amx;
+pub(crate) mod amx;
 mod strips;
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) use amx::available as amx_available;
-
 use crate::aligned::Aligned;
+use crate::matrix::{Matrix, MatrixMut, product};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use strips::{Narrow, Outer, Product};
 
-/// A matrix seen in a slice.
-#[derive(Clone, Copy)]
-pub(crate) struct Matrix<'a, T> {
-    data: &'a [T],
-    rows: usize,
-    columns: usize,
-    row_stride: usize,
-    column_stride: usize,
-}
-
-/// A row-major matrix that is written.
-pub(crate) struct MatrixMut<'a, T> {
-    data: &'a mut [T],
-    rows: usize,
-    columns: usize,
-}
-
-impl<'a, T> Matrix<'a, T> {
-    /// A row-major matrix.
-    pub(crate) fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
-        assert_eq!(data.len(), rows * columns, "shape of a matrix");
-        Self { data, rows, columns, row_stride: columns, column_stride: 1 }
-    }
-
-    /// The transposed matrix, without moving anything.
-    pub(crate) fn transposed(self) -> Self {
-        Self {
-            data: self.data,
-            rows: self.columns,
-            columns: self.rows,
-            row_stride: self.column_stride,
-            column_stride: self.row_stride,
-        }
-    }
-
-    /// The same matrix, if it is one of f32.
-    #[cfg(target_arch = "x86_64")]
-    fn singles(self) -> Option<Matrix<'a, f32>>
-    where
-        T: Scalar,
-    {
-        let Self { data, rows, columns, row_stride, column_stride } = self;
-        T::singles(data).map(|data| Matrix { data, rows, columns, row_stride, column_stride })
-    }
-
-    /// All numbers, row by row.
-    fn numbers(self) -> impl Iterator<Item = T>
-    where
-        T: Copy,
-    {
-        let row = move |row: usize| (0..self.columns).map(move |column| (row, column));
-        (0..self.rows)
-            .flat_map(row)
-            .map(move |(row, column)| self.data[row * self.row_stride + column * self.column_stride])
-    }
-}
-
-impl<'a, T> MatrixMut<'a, T> {
-    /// A row-major matrix.
-    pub(crate) fn new(data: &'a mut [T], rows: usize, columns: usize) -> Self {
-        assert_eq!(data.len(), rows * columns, "shape of a matrix");
-        Self { data, rows, columns }
-    }
-
-    /// The same matrix, if it is one of f32.
-    #[cfg(target_arch = "x86_64")]
-    fn singles(self) -> Option<MatrixMut<'a, f32>>
-    where
-        T: Scalar,
-    {
-        let Self { data, rows, columns } = self;
-        T::singles_mut(data).map(|data| MatrixMut { data, rows, columns })
-    }
-}
-
-/// result = left · right, or result += left · right; on the calling thread only.
-pub(crate) fn product<T: Scalar>(
-    result: MatrixMut<'_, T>,
-    left: Matrix<'_, T>,
-    right: Matrix<'_, T>,
-    add: bool,
-) {
-    assert!(
-        result.rows == left.rows && result.columns == right.columns && left.columns == right.rows,
-        "shapes of a product"
-    );
-    if result.rows == 0 || result.columns == 0 {
-        return;
-    }
-    // SAFETY: the constructors checked that every matrix lies within its slice and the shapes agree;
-    // the result is borrowed mutably, so it does not overlap the factors.
-    unsafe {
-        gemm::gemm(
-            result.rows,
-            result.columns,
-            left.columns,
-            result.data.as_mut_ptr(),
-            1,
-            result.columns as isize,
-            add,
-            left.data.as_ptr(),
-            left.column_stride as isize,
-            left.row_stride as isize,
-            right.data.as_ptr(),
-            right.column_stride as isize,
-            right.row_stride as isize,
-            T::cast(1.0),
-            T::cast(1.0),
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
-    }
-}
-
 /// Rows and columns of the squares that tile registers multiply.
 const SIDE: usize = 32;
 
-/// The side of the squares that a product of these sizes is made of, if it is.
-pub(crate) fn squares<T: Scalar>(simd: Simd, inner: usize, columns: usize) -> Option<usize> {
+/// The side of the squares that a product of these sizes is made of, if it is: then many rows are best whole squares.
+pub fn squares<T: Scalar>(simd: Simd, inner: usize, columns: usize) -> Option<usize> {
     let whole = |length: usize| length > 0 && length.is_multiple_of(SIDE);
     (simd.has_tiles() && size_of::<T>() == 4 && whole(inner) && whole(columns)).then_some(SIDE)
 }
@@ -143,7 +25,7 @@ const NARROW: usize = 4;
 
 /// A matrix that many others are multiplied with from the left, laid out for that.
 #[derive(Clone, Debug)]
-pub(crate) struct Packed<T> {
+pub struct Packed<T> {
     layout: Layout<T>,
     rows: usize,
     columns: usize,
@@ -163,44 +45,56 @@ enum Layout<T> {
     Rows(Aligned<T>),
 }
 
-/// Numbers in a vector of 512 bits.
-const fn vector<T>() -> usize {
-    64 / size_of::<T>()
-}
-
 impl<T: Scalar> Packed<T> {
-    pub(crate) fn new(from: Matrix<'_, T>, simd: Simd) -> Self {
-        let (rows, columns) = (from.rows, from.columns);
-        Self { layout: layout(from, simd), rows, columns, simd }
+    /// Lays a matrix out.
+    pub fn new(from: Matrix<'_, T>, simd: Simd) -> Self {
+        T::packed(from, simd)
     }
 }
 
-fn layout<T: Scalar>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
+/// result = left · right, or result += left · right, with the left factor row by row.
+pub fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], right: &Packed<T>, add: bool) {
+    T::product_packed(result, left, right, add);
+}
+
+/// result += leftᵀ · right.
+pub fn add_outer<T: Scalar>(result: MatrixMut<'_, T>, left: Matrix<'_, T>, right: Matrix<'_, T>, simd: Simd) {
+    T::add_outer(result, left, right, simd);
+}
+
+/// What [`Scalar`] is asked for, with as many numbers as a vector of 512 bits has: these functions are compiled here, once
+/// for each of the two types.
+pub(crate) fn packed<T: Scalar, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Packed<T> {
+    let (rows, columns) = (from.rows, from.columns);
+    Packed { layout: layout::<T, N>(from, simd), rows, columns, simd }
+}
+
+fn layout<T: Scalar, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
     #[cfg(target_arch = "x86_64")]
     if let (Some(_), Some(from)) = (squares::<T>(simd, from.rows, from.columns), from.singles()) {
         // SAFETY: `Simd::detect` has found AMX and AVX-512.
         return Layout::Squares(unsafe { amx::pack(from) });
     }
-    if simd.has_512_bits() && from.columns.is_multiple_of(vector::<T>()) {
+    if simd.has_512_bits() && from.columns.is_multiple_of(N) {
         let mut strips = Aligned::zeros(from.rows * from.columns);
-        if size_of::<T>() == 4 {
-            strips::pack::<T, 16>(from, &mut strips);
-        } else {
-            strips::pack::<T, 8>(from, &mut strips);
-        }
+        strips::pack::<T, N>(from, &mut strips);
         Layout::Strips(strips)
-    } else if simd.has_512_bits() && from.columns <= NARROW && from.rows.is_multiple_of(vector::<T>()) {
+    } else if simd.has_512_bits() && from.columns <= NARROW && from.rows.is_multiple_of(N) {
         Layout::Narrow(from.transposed().numbers().collect())
     } else {
         Layout::Rows(from.numbers().collect())
     }
 }
 
-/// result = left · right, or result += left · right, with the left factor row by row.
-pub(crate) fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], right: &Packed<T>, add: bool) {
+/// The product with a matrix that is laid out.
+pub(crate) fn product_in<T: Scalar, const N: usize>(
+    result: MatrixMut<'_, T>,
+    left: &[T],
+    right: &Packed<T>,
+    add: bool,
+) {
     let &Packed { ref layout, rows: inner, columns, simd } = right;
     assert_eq!((result.rows * inner, result.columns), (left.len(), columns), "shapes of a product");
-    let wide = size_of::<T>() == 4;
     match layout {
         #[cfg(target_arch = "x86_64")]
         Layout::Squares(right) => {
@@ -208,12 +102,8 @@ pub(crate) fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], ri
             // SAFETY: `Simd::detect` has found AMX and AVX-512.
             unsafe { amx::product(result, left, right, inner, add) };
         }
-        Layout::Strips(right) if wide => {
-            simd.run(Product::<T, 16> { result, left, right, inner, add });
-        }
-        Layout::Strips(right) => simd.run(Product::<T, 8> { result, left, right, inner, add }),
-        Layout::Narrow(right) if wide => simd.run(Narrow::<T, 16> { result, left, right, inner, add }),
-        Layout::Narrow(right) => simd.run(Narrow::<T, 8> { result, left, right, inner, add }),
+        Layout::Strips(right) => simd.run_512(Product::<T, N> { result, left, right, inner, add }),
+        Layout::Narrow(right) => simd.run_512(Narrow::<T, N> { result, left, right, inner, add }),
         Layout::Rows(right) => {
             let left = Matrix::new(left, result.rows, inner);
             product(result, left, Matrix::new(right, inner, columns), add);
@@ -221,8 +111,8 @@ pub(crate) fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], ri
     }
 }
 
-/// result += leftᵀ · right.
-pub(crate) fn add_outer<T: Scalar>(
+/// The outer product.
+pub(crate) fn outer_in<T: Scalar, const N: usize>(
     result: MatrixMut<'_, T>,
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
@@ -243,7 +133,7 @@ pub(crate) fn add_outer<T: Scalar>(
         return unsafe { amx::add_outer(result.singles().expect("as the factors"), left, right) };
     }
     let fits = |few: usize, many: usize| {
-        (1..=NARROW).contains(&few) && simd.has_512_bits() && many.is_multiple_of(vector::<T>())
+        (1..=NARROW).contains(&few) && simd.has_512_bits() && many.is_multiple_of(N)
     };
     let (a, b, width, columns, swapped) = if fits(width, columns) {
         (left.data, right.data, width, columns, false)
@@ -253,11 +143,7 @@ pub(crate) fn add_outer<T: Scalar>(
         // Neither factor is known before, so the library's way with large ones is as good as any.
         return product(result, left.transposed(), right, true);
     };
-    if size_of::<T>() == 4 {
-        simd.run(Outer::<T, 16> { result, left: a, right: b, width, columns, swapped });
-    } else {
-        simd.run(Outer::<T, 8> { result, left: a, right: b, width, columns, swapped });
-    }
+    simd.run_512(Outer::<T, N> { result, left: a, right: b, width, columns, swapped });
 }
 
 #[cfg(test)]
@@ -304,11 +190,8 @@ mod tests {
     /// The instruction sets that this machine has of those with kernels of their own.
     fn sets() -> Vec<Simd> {
         let best = Simd::detect();
-        let mut sets = vec![Simd::Baseline, best];
-        #[cfg(target_arch = "x86_64")]
-        if best == Simd::Amx {
-            sets.push(Simd::Avx512);
-        }
+        let mut sets = vec![Simd::BASELINE, best];
+        sets.extend(best.without_tiles());
         sets
     }
 

@@ -8,7 +8,7 @@ const LINE: usize = 64;
 
 /// A slice of numbers, aligned.
 #[derive(Debug)]
-pub(crate) struct Aligned<T> {
+pub struct Aligned<T> {
     /// Longer by a line, of which `start` numbers are left out.
     numbers: Vec<T>,
     start: usize,
@@ -16,7 +16,8 @@ pub(crate) struct Aligned<T> {
 }
 
 impl<T: Copy + Default> Aligned<T> {
-    pub(crate) fn zeros(length: usize) -> Self {
+    /// So many zeros.
+    pub fn zeros(length: usize) -> Self {
         if length == 0 {
             return Self { numbers: vec![], start: 0, length };
         }
@@ -25,7 +26,7 @@ impl<T: Copy + Default> Aligned<T> {
     }
 
     /// As many numbers as this: those that are there, or zeros if it was another number.
-    pub(crate) fn resize(&mut self, length: usize) {
+    pub fn resize(&mut self, length: usize) {
         if self.length != length {
             *self = Self::zeros(length);
         }

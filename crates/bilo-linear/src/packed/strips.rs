@@ -6,7 +6,7 @@
 //! of N numbers, 24 of the 32 registers. A strip of the right factor, as wide as a block, stays in the
 //! nearest cache.
 
-use super::{Matrix, MatrixMut};
+use crate::matrix::{Matrix, MatrixMut};
 use crate::scalar::Scalar;
 use crate::simd::Job;
 

@@ -1,6 +1,6 @@
 //! Numbers as sums of bf16 numbers, where tile registers want them.
 
-use crate::linear::SIDE;
+use crate::packed::SIDE;
 use std::arch::x86_64::*;
 
 /// Pairs of numbers in a row of a tile, and rows of a tile.
@@ -17,7 +17,7 @@ type Terms = [Line; 3];
 /// a right one.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(in crate::linear) struct Square(pub(super) [[[Line; PAIRS]; 2]; 3]);
+pub(in crate::packed) struct Square(pub(super) [[[Line; PAIRS]; 2]; 3]);
 
 impl Square {
     pub(super) const ZERO: Self = Self([[[[0; PAIRS]; PAIRS]; 2]; 3]);

@@ -12,9 +12,10 @@
 
 mod split;
 
-pub(super) use split::Square;
+pub(in crate::packed) use split::Square;
 
-use super::{Matrix, MatrixMut, SIDE};
+use super::SIDE;
+use crate::matrix::{Matrix, MatrixMut};
 use split::{Line, PAIRS, QUARTERS, split_left, split_left_transposed, split_right, split_right_transposed};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
