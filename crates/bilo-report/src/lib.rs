@@ -5,12 +5,12 @@
 
 pub mod csv;
 pub mod drawing;
-mod escape;
 pub mod files;
 pub mod forward;
 pub mod history;
 pub mod html;
 pub mod json;
+mod markup;
 pub mod npz;
 pub mod number;
 pub mod picture;

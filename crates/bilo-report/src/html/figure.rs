@@ -1,7 +1,7 @@
 //! Figures as data; `assets/*.js` draws them.
 
 use super::block::{Axis, Block};
-use crate::escape::escaped;
+use crate::markup::{Html, html};
 use serde_json::{Map, Value, json};
 
 /// All figures of a page, and the arrays that they show.
@@ -73,7 +73,7 @@ impl Figures {
     }
 
     /// The place of a figure with curves.
-    pub(super) fn lines(&mut self, lines: Lines, caption: &str) -> String {
+    pub(super) fn lines(&mut self, lines: Lines, caption: impl Into<Html>) -> Html {
         let mut frames = Value::Null;
         let mut series = vec![];
         for one in lines.series {
@@ -101,21 +101,21 @@ impl Figures {
                 "rules": lines.rules.into_iter().map(pair).collect::<Vec<_>>(),
                 "marks": lines.marks.into_iter().map(pair).collect::<Vec<_>>(),
             }),
-            caption,
+            caption.into(),
         )
     }
 
     /// The place of a row of fields over the same two axes, and over frames if there is a third.
-    pub(super) fn maps(&mut self, title: &str, panels: Vec<Panel>, caption: &str) -> String {
-        let Some(first) = panels.first() else { return String::new() };
-        let [.., y, x] = first.block.axes.as_slice() else { return String::new() };
+    pub(super) fn maps(&mut self, title: &str, panels: Vec<Panel>, caption: impl Into<Html>) -> Html {
+        let Some(first) = panels.first() else { return Html::default() };
+        let [.., y, x] = first.block.axes.as_slice() else { return Html::default() };
         let square = self.time.as_ref() != Some(&y.name);
         let (x, y) = (axis(x), axis(y));
         let frames = if first.block.axes.len() == 3 { axis(&first.block.axes[0]) } else { Value::Null };
         let panels: Vec<Value> = panels.iter().map(|panel| self.panel(panel)).collect();
         self.push(
             json!({ "kind": "maps", "title": title, "x": x, "y": y, "square": square, "frames": frames, "panels": panels }),
-            caption,
+            caption.into(),
         )
     }
 
@@ -142,15 +142,17 @@ impl Figures {
         name
     }
 
-    fn push(&mut self, figure: Value, caption: &str) -> String {
-        let number = self.figures.len();
-        let kind = figure["kind"].as_str().unwrap_or("").to_owned();
-        let title = escaped(figure["title"].as_str().unwrap_or(""));
-        self.figures.push(figure);
-        format!(
+    fn push(&mut self, figure: Value, caption: Html) -> Html {
+        let html = html!(
             "<figure class=\"plot {kind}\" id=\"figure-{number}\" data-figure=\"{number}\">\
-             <figcaption><b>{title}</b> {caption}</figcaption></figure>\n"
-        )
+             <figcaption><b>{title}</b> {caption}</figcaption></figure>\n",
+            kind = figure["kind"].as_str().unwrap_or(""),
+            number = self.figures.len().to_string(),
+            title = figure["title"].as_str().unwrap_or(""),
+            caption = caption,
+        );
+        self.figures.push(figure);
+        html
     }
 
     /// What the script reads.
@@ -222,7 +224,7 @@ mod tests {
         let block = Block { axes: vec![axis.clone(), axis], values: vec![0.0, 1.0, 2.0, 3.0] };
         let mut figures = Figures::default();
         let panel = || Panel { title: "u".into(), block: block.clone(), scale: Scale::Differences };
-        let html = figures.maps("<u>", vec![panel(), panel()], "");
+        let html = figures.maps("<u>", vec![panel(), panel()], "").into_string();
         assert!(html.contains("&lt;u&gt;") && !html.contains("<u>"), "{html}");
         let data = figures.data();
         assert_eq!(data["arrays"].as_object().map(Map::len), Some(1));

@@ -1,7 +1,7 @@
 //! A canvas that becomes SVG: lines, rectangles, text and images, in pixels, y downwards.
 
 use super::colour::Colour;
-use crate::escape::escaped;
+use crate::markup::Html;
 
 /// What was drawn so far.
 pub(crate) struct Canvas {
@@ -104,7 +104,7 @@ impl Canvas {
             "<text x=\"{x}\" y=\"{y}\" dy=\"{shift}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{turn}>{}</text>",
             pixels(text.size),
             colour.hex(),
-            escaped(text.content)
+            Html::text(text.content)
         ));
     }
 

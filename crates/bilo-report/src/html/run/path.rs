@@ -1,9 +1,10 @@
-//! The way of two unknowns in their plane, over lines of equal data loss.
+//! The path of two unknowns in their plane, over lines of equal data loss.
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
 use crate::html::figure::{Figures, Lines, Series};
 use crate::html::source::Source;
+use crate::markup::{Html, html};
 use crate::picture::landscape::Landscape;
 use std::f64::consts::TAU;
 
@@ -13,10 +14,10 @@ const RINGS: i32 = 8;
 const POINTS: usize = 96;
 
 /// The first two unknowns.
-pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
-    let [first, second, ..] = unknowns else { return String::new() };
+pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
+    let [first, second, ..] = unknowns else { return Html::default() };
     let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
-        return String::new();
+        return Html::default();
     };
     let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
     let point = |what: &str, colour: usize, key: &str| {
@@ -27,7 +28,7 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
         values.iter().copied().chain(of(name, "estimate")).collect()
     };
-    let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
+    let mut series = vec![Series::curve("path", ESTIMATE, &extended(x, first), extended(y, second))];
     series.extend(point("guess", GUESS, "guess"));
     series.extend(point("estimate", ESTIMATE, "estimate"));
     series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
@@ -39,27 +40,29 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
         contours,
         ..Lines::default()
     };
-    figures.lines(lines, &format!("from the guess to the estimate.{legend}"))
+    figures.lines(lines, html!("from the guess to the estimate.{}", legend))
 }
 
 /// Lines of equal data loss, and what they are: those of solutions all over the plane if there are such, else those of the
 /// parabola at the estimate.
-fn contours(source: &Source, names: [&str; 2]) -> (Vec<Vec<[f64; 2]>>, &'static str) {
+fn contours(source: &Source, names: [&str; 2]) -> (Vec<Vec<[f64; 2]>>, Html) {
     if let Some(landscape) = landscape(source, names) {
         let close = |mut points: Vec<[f64; 2]>, closed: bool| {
             points.extend(points.first().copied().filter(|_| closed));
             points
         };
         let lines = landscape.contours().into_iter().map(|line| close(line.points, line.closed));
-        return (lines.collect(), " Lines of equal data loss, by classical solutions.");
+        return (lines.collect(), Html::text(" Lines of equal data loss, by reference solutions."));
     }
     match rings(source, names) {
         Some(rings) => (
             rings,
-            " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
-             <code>bilo report --contours</code> solves for those of the whole plane.",
+            html!(
+                " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
+                 <code>bilo report --contours</code> solves for those of the whole plane."
+            ),
         ),
-        None => (vec![], ""),
+        None => (vec![], Html::default()),
     }
 }
 
