@@ -13,6 +13,29 @@ pub fn significant(value: f64) -> String {
     }
 }
 
+/// So many significant digits as in print, 2 × 10⁻⁴, for drawings and what has no markup.
+pub(crate) fn in_print(value: f64, digits: usize) -> String {
+    let scientific = format!("{value:.*e}", digits - 1);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return "–".to_owned() };
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|digit| char::from_u32('⁰' as u32 + digit)).unwrap_or(c),
+    };
+    let text = match (exponent.parse::<i32>(), trimmed(mantissa)) {
+        (Ok(power @ -3..=4), _) => {
+            trimmed(&format!("{value:.*}", (digits as i32 - 1 - power).max(0) as usize))
+        }
+        (_, front) => {
+            let power: String = exponent.chars().map(raised).collect();
+            if front == "1" { format!("10{power}") } else { format!("{front} × 10{power}") }
+        }
+    };
+    text.replace('-', "−")
+}
+
 fn trimmed(number: &str) -> String {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.').to_string(),
@@ -54,6 +77,23 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(significant(value), text);
         }
+    }
+
+    #[test]
+    fn numbers_of_drawings_are_set_as_in_print() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.5, "−0.5"),
+            (0.30000000000000004, "0.3"),
+            (12345.6, "12346"),
+            (-2e-4, "−2 × 10⁻⁴"),
+            (1e-12, "10⁻¹²"),
+            (3.5e8, "3.5 × 10⁸"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(in_print(value, 5), text);
+        }
+        assert_eq!(in_print(123.4, 2), "123");
     }
 
     #[test]

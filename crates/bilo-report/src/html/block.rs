@@ -16,6 +16,16 @@ pub(super) struct Axis {
     pub(super) nodes: Vec<f64>,
 }
 
+impl Axis {
+    /// From the first to the last node; 1 if these are one.
+    pub(super) fn length(&self) -> f64 {
+        match &self.nodes[..] {
+            [first, .., last] => last - first,
+            _ => 1.0,
+        }
+    }
+}
+
 /// Values over axes, the last of which runs fastest: (time, y, x), as images lie in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Block {
@@ -57,8 +67,8 @@ impl Block {
         sizes.get((0.99 * sizes.len() as f64) as usize).or(sizes.last()).copied().unwrap_or(0.0)
     }
 
-    /// For the page: shape, range, and shares of the range in 16 bits.
-    pub(super) fn packed(&self) -> Value {
+    /// For the page: the numbers of its axes there, its range, and shares of the range in 16 bits.
+    pub(super) fn packed(&self, axes: Vec<usize>) -> Value {
         let (lo, hi) = self.range();
         let width = if hi > lo { hi - lo } else { 1.0 };
         let level = |value: &f64| match value.is_finite() {
@@ -66,8 +76,7 @@ impl Block {
             false => NOTHING,
         };
         let bytes: Vec<u8> = self.values.iter().flat_map(|value| level(value).to_le_bytes()).collect();
-        let shape: Vec<usize> = self.axes.iter().map(|axis| axis.nodes.len()).collect();
-        json!({ "shape": shape, "lo": lo, "width": width, "data": base64(&bytes) })
+        json!({ "axes": axes, "lo": lo, "width": width, "data": base64(&bytes) })
     }
 
     /// "101 × 101"
@@ -146,13 +155,13 @@ mod tests {
         let block = Block::new(&array, &axes, Some("t")).unwrap();
         assert!(block.values.len() <= MOST_VALUES);
         assert_eq!(block.values.len(), block.axes.iter().map(|axis| axis.nodes.len()).product::<usize>());
-        assert!(block.packed()["data"].as_str().unwrap().len() < 330_000);
+        assert!(block.packed(vec![])["data"].as_str().unwrap().len() < 330_000);
     }
 
     #[test]
     fn sixteen_bits_keep_the_ends_and_the_holes() {
         let block = Block { axes: vec![axis("x", 3)], values: vec![-1.0, f64::NAN, 3.0] };
-        let packed = block.packed();
+        let packed = block.packed(vec![]);
         assert_eq!(packed["data"], base64(&[0, 0, 255, 255, 254, 255]));
         assert_eq!((packed["lo"].as_f64(), packed["width"].as_f64()), (Some(-1.0), Some(4.0)));
     }

@@ -1,6 +1,6 @@
 //! Data against what was fitted to them.
 
-use super::figure::{Figures, Lines, Series};
+use super::figure::{Curve, Figures, Lines};
 use super::run::{CLASSICAL, ESTIMATE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
@@ -70,15 +70,15 @@ impl Fit {
         let every = order.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| order.iter().step_by(every).map(|&row| values[row]).collect::<Vec<f64>>();
         let x = thin(places);
-        let data = Series::curve("data", TRUTH, &x, thin(&self.data)).scattered();
-        let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, thin(&self.fitted))];
+        let data = Curve::new("data", TRUTH, &x, thin(&self.data)).scattered_points();
+        let mut curves = vec![data, Curve::new("fit", ESTIMATE, &x, thin(&self.fitted))];
         if let Some(classical) = &self.classical {
-            series.push(Series::curve("reference solution", CLASSICAL, &x, thin(classical)).dashed());
+            curves.push(Curve::new("reference solution", CLASSICAL, &x, thin(classical)).dashed());
         }
         let lines = Lines {
             title: format!("{name} along {along}"),
             names: [along.clone(), "value".into()],
-            series,
+            curves,
             ..Lines::default()
         };
         figures.lines(lines, "")
@@ -89,11 +89,13 @@ impl Fit {
         let thin = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
         let ends = self.data.iter().chain(&self.fitted);
         let (lo, hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        let points = Series::curve("observed", ESTIMATE, &thin(&self.data), thin(&self.fitted)).scattered();
+        let points =
+            Curve::new("observed", ESTIMATE, &thin(&self.data), thin(&self.fitted)).scattered_points();
         let scatter = Lines {
             title: format!("{name}: fit against data"),
             names: ["data".into(), "fit".into()],
-            series: vec![Series::curve("equal", CLASSICAL, &[lo, hi], vec![lo, hi]).dashed(), points],
+            curves: vec![Curve::new("equal", CLASSICAL, &[lo, hi], vec![lo, hi]).dashed(), points],
+            half: true,
             ..Lines::default()
         };
         let thinned = match every {
@@ -118,8 +120,9 @@ impl Fit {
         let lines = Lines {
             title: format!("{name}: data − fit"),
             names: ["data − fit".into(), "count".into()],
-            series: vec![Series::curve("count", ESTIMATE, &centres, counts)],
+            curves: vec![Curve::new("count", ESTIMATE, &centres, counts)],
             bars: true,
+            half: true,
             ..Lines::default()
         };
         figures.lines(lines, html!("root mean square {}.", scientific(mean_square.sqrt(), 2)))

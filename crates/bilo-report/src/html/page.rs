@@ -6,14 +6,8 @@ use crate::picture::base64;
 use serde_json::Value;
 
 const STYLE: &str = include_str!("../../assets/report.css");
-/// What draws figures, in the order in which they need each other.
-const FIGURES: [&str; 5] = [
-    include_str!("../../assets/numbers.js"),
-    include_str!("../../assets/plot.js"),
-    include_str!("../../assets/lines.js"),
-    include_str!("../../assets/maps.js"),
-    include_str!("../../assets/figures.js"),
-];
+/// What reads values off figures, magnifies them and moves them through frames.
+const FIGURES: &str = include_str!("../../assets/figures.js");
 const REPORT: &str = include_str!("../../assets/report.js");
 const LIVE: &str = include_str!("../../assets/live.js");
 
@@ -37,7 +31,7 @@ fn filled(title: &str, policy: &'static str, body: Html, data: Html, start: &'st
         style = Html::asset(STYLE),
         body = body,
         data = data,
-        figures = FIGURES.into_iter().map(Html::asset).collect::<Html>(),
+        figures = Html::asset(FIGURES),
         start = Html::asset(start),
     );
     page.into_string()

@@ -18,6 +18,13 @@ pub(crate) fn ticks(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
     (0..count).map(|i| (first + i as f64) * step).collect()
 }
 
+/// Powers of ten within a range, no more than wanted.
+pub(crate) fn powers(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
+    let (first, last) = ((lo.log10() - 1e-9).ceil() as i32, (hi.log10() + 1e-9).floor() as i32);
+    let each = (f64::from(last - first + 1) / wanted as f64).ceil().max(1.0) as usize;
+    (first..=last).step_by(each).map(|power| 10.0_f64.powi(power)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +42,13 @@ mod tests {
         close(ticks(1.0e5, 1.00004e5, 4), &[100_000.0, 100_001.0, 100_002.0, 100_003.0, 100_004.0]);
         close(ticks(0.11, 0.19, 1), &[]);
         close(ticks(3e-7, 9e-7, 3), &[4e-7, 6e-7, 8e-7]);
+    }
+
+    #[test]
+    fn powers_of_ten_are_thinned() {
+        assert_eq!(powers(0.1, 100.0, 5), [0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(powers(1e-12, 1.0, 3).len(), 3);
+        assert_eq!(powers(2.0, 9.0, 3), [0.0; 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{ESTIMATE, path};
 use crate::history::is_loss;
-use crate::html::figure::{Figures, Lines, Series};
+use crate::html::figure::{Curve, Figures, Lines};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 
@@ -43,14 +43,14 @@ fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
     let mut html = Html::default();
     for (columns, logarithmic) in [(above, true), (below, false)] {
         let curve = |(number, (name, values)): (usize, &(String, Vec<f64>))| {
-            Series::curve(name, (ESTIMATE + number) % 6, &history.steps, values.clone())
+            Curve::new(name, (ESTIMATE + number) % 6, &history.steps, values.clone())
         };
-        let series: Vec<Series> = columns.into_iter().enumerate().map(curve).collect();
-        if series.is_empty() {
+        let curves: Vec<Curve> = columns.into_iter().enumerate().map(curve).collect();
+        if curves.is_empty() {
             continue;
         }
         // One line alone has no legend: its name is the title.
-        let (title, caption) = match &series[..] {
+        let (title, caption) = match &curves[..] {
             [alone] => (alone.name.clone(), "over the steps, without its weight."),
             _ => ("Losses".to_owned(), "over the steps, without weights. A click on a name hides its line."),
         };
@@ -58,7 +58,7 @@ fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
             title,
             names: ["step".into(), "loss".into()],
             logarithmic,
-            series,
+            curves,
             marks: marks(source),
             ..Lines::default()
         };
@@ -79,8 +79,9 @@ fn unknown(source: &Source, name: &str, figures: &mut Figures) -> Html {
     let lines = Lines {
         title: name.into(),
         names: ["step".into(), name.into()],
-        series: vec![Series::curve(name, ESTIMATE, &source.history.steps, values.to_vec())],
+        curves: vec![Curve::new(name, ESTIMATE, &source.history.steps, values.to_vec())],
         rules,
+        half: true,
         marks: marks(source),
         ..Lines::default()
     };

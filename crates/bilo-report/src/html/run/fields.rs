@@ -2,7 +2,7 @@
 
 use super::{CLASSICAL, ESTIMATE, solver};
 use crate::html::block::{Axis, Block};
-use crate::html::figure::{Figures, Lines, Ordinates, Panel, Scale, Series};
+use crate::html::figure::{Curve, Figures, Lines, Ordinates, Panel, Scale};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 
@@ -24,6 +24,9 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
             (solver(source) != "reference solution").then(|| block(&format!("{name}_network"))).flatten();
         let classical = block(&format!("{name}_classical"));
         let pair = Pair { solver: solver(source), solved, classical, name };
+        if let (Some(a), Some(b), Some(difference)) = (&pair.solved, &pair.classical, pair.difference()) {
+            figures.compare(a, b, &difference);
+        }
         html += pair.html(source.time(), figures);
     }
     let residuals = source.names("equation").into_iter();
@@ -95,16 +98,16 @@ impl Pair {
     /// Curves over space that a slider moves through time.
     fn profiles(&self, any: &Block, figures: &mut Figures) -> Html {
         let [time, x] = any.axes.as_slice() else { return Html::default() };
-        let series = |(what, colour, block): (&str, usize, &Block)| Series {
+        let curve = |(what, colour, block): (&str, usize, &Block)| Curve {
             dashed: colour == CLASSICAL,
             y: Ordinates::Moving(block.clone()),
-            ..Series::curve(what, colour, &x.nodes, vec![])
+            ..Curve::new(what, colour, &x.nodes, vec![])
         };
         // The broken line on top, so that both are seen where they agree.
         let lines = Lines {
             title: format!("{} over {}", self.name, x.name),
             names: [x.name.clone(), self.name.clone()],
-            series: self.both().map(series).collect(),
+            curves: self.both().map(curve).collect(),
             ..Lines::default()
         };
         figures.lines(lines, format!("at one {}, which the slider moves.", time.name))
@@ -112,14 +115,14 @@ impl Pair {
 
     fn curves(&self, any: &Block, figures: &mut Figures) -> Html {
         let x = &any.axes[0];
-        let series = |(what, colour, block): (&str, usize, &Block)| {
-            let curve = Series::curve(what, colour, &x.nodes, block.values.clone());
+        let curve = |(what, colour, block): (&str, usize, &Block)| {
+            let curve = Curve::new(what, colour, &x.nodes, block.values.clone());
             if colour == CLASSICAL { curve.dashed() } else { curve }
         };
         let lines = Lines {
             title: self.name.clone(),
             names: [x.name.clone(), self.name.clone()],
-            series: self.both().map(series).collect(),
+            curves: self.both().map(curve).collect(),
             ..Lines::default()
         };
         let html = figures.lines(lines, format!("at {} nodes.", any.resolution()));
@@ -128,7 +131,7 @@ impl Pair {
         let lines = Lines {
             title: format!("{}, {name}", self.name),
             names: [x.name.clone(), "difference".into()],
-            series: vec![Series::curve(&name, ESTIMATE, &x.nodes, difference.values)],
+            curves: vec![Curve::new(&name, ESTIMATE, &x.nodes, difference.values)],
             ..Lines::default()
         };
         html + figures.lines(lines, "of the two solutions above.")
@@ -144,11 +147,11 @@ fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures
     if first.axes.len() == 1 {
         let x = first.axes[0].clone();
         let curve = |(number, (block, name)): (usize, (Block, String))| {
-            Series::curve(&name, (ESTIMATE + number) % 6, &x.nodes, block.values)
+            Curve::new(&name, (ESTIMATE + number) % 6, &x.nodes, block.values)
         };
-        let series = residuals.into_iter().enumerate().map(curve).collect();
+        let curves = residuals.into_iter().enumerate().map(curve).collect();
         let names = [x.name.clone(), "residual".into()];
-        let lines = Lines { title: TITLE.into(), names, series, ..Lines::default() };
+        let lines = Lines { title: TITLE.into(), names, curves, ..Lines::default() };
         return heading + figures.lines(lines, caption);
     }
     caption += " Colour scale clipped at the 99th percentile.";

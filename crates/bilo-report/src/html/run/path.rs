@@ -2,9 +2,10 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
-use crate::html::figure::{Figures, Lines, Series};
+use crate::html::figure::{Curve, Figures, Lines};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
+use crate::picture::contour::Polyline;
 use crate::picture::landscape::Landscape;
 use std::f64::consts::TAU;
 
@@ -22,22 +23,23 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
     let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
     let point = |what: &str, colour: usize, key: &str| {
         let (x, y) = (of(first, key)?, of(second, key)?);
-        Some(Series::curve(what, colour, &[x], vec![y]).scattered())
+        Some(Curve::new(what, colour, &[x], vec![y]).scattered_points())
     };
     // A history shows the state before each step: the estimate is one further.
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
         values.iter().copied().chain(of(name, "estimate")).collect()
     };
-    let mut series = vec![Series::curve("path", ESTIMATE, &extended(x, first), extended(y, second))];
-    series.extend(point("guess", GUESS, "guess"));
-    series.extend(point("estimate", ESTIMATE, "estimate"));
-    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
+    let mut curves = vec![Curve::new("path", ESTIMATE, &extended(x, first), extended(y, second))];
+    curves.extend(point("guess", GUESS, "guess"));
+    curves.extend(point("estimate", ESTIMATE, "estimate"));
+    curves.extend(point("truth", TRUTH, "truth").map(Curve::dashed));
     let (contours, legend) = contours(source, [first, second]);
     let lines = Lines {
         title: format!("{second} against {first}"),
         names: [first.clone(), second.clone()],
-        series,
+        curves,
         contours,
+        half: true,
         ..Lines::default()
     };
     figures.lines(lines, html!("from the guess to the estimate.{}", legend))
@@ -45,14 +47,9 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
 
 /// Lines of equal data loss, and what they are: those of solutions all over the plane if there are such, else those of the
 /// parabola at the estimate.
-fn contours(source: &Source, names: [&str; 2]) -> (Vec<Vec<[f64; 2]>>, Html) {
+fn contours(source: &Source, names: [&str; 2]) -> (Vec<Polyline>, Html) {
     if let Some(landscape) = landscape(source, names) {
-        let close = |mut points: Vec<[f64; 2]>, closed: bool| {
-            points.extend(points.first().copied().filter(|_| closed));
-            points
-        };
-        let lines = landscape.contours().into_iter().map(|line| close(line.points, line.closed));
-        return (lines.collect(), Html::text(" Lines of equal data loss, by reference solutions."));
+        return (landscape.contours(), Html::text(" Lines of equal data loss, by reference solutions."));
     }
     match rings(source, names) {
         Some(rings) => (
@@ -72,7 +69,7 @@ fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {
 }
 
 /// Ellipses from the standard deviations and the correlation.
-fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Vec<[f64; 2]>>> {
+fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Polyline>> {
     let of = |key: &str| -> Option<[f64; 2]> {
         Some([source.number(&["unknowns", names[0], key])?, source.number(&["unknowns", names[1], key])?])
     };
@@ -94,7 +91,7 @@ fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Vec<[f64; 2]>>> {
             let up = correlation * cos + rest * sin;
             [centre[0] + radius * sd[0] * cos, centre[1] + radius * sd[1] * up]
         };
-        (0..=POINTS).map(point).collect()
+        Polyline { points: (0..POINTS).map(point).collect(), closed: true }
     };
     Some((0..RINGS).map(ring).collect())
 }

@@ -2,7 +2,7 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::html::block::Block;
-use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
+use crate::html::figure::{Curve, Figures, Lines, Panel, Scale};
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;
@@ -110,10 +110,10 @@ fn curves(
     figures: &mut Figures,
 ) -> Html {
     let nodes = &estimate.axes[0].nodes;
-    let mut series = vec![];
+    let mut curves = vec![];
     for (what, block, colour) in others {
         if let Some(block) = block {
-            series.push(Series::curve(what, *colour, nodes, block.values.clone()).dashed());
+            curves.push(Curve::new(what, *colour, nodes, block.values.clone()).dashed());
         }
     }
     let twice = sd.map_or(vec![], |sd| sd.values.iter().map(|sd| 2.0 * sd).collect());
@@ -122,10 +122,10 @@ fn curves(
     } else {
         "; the band is the 95 % interval, two standard errors to each side"
     };
-    series.push(Series::curve("estimate", ESTIMATE, nodes, estimate.values.clone()).with_band(twice));
+    curves.push(Curve::new("estimate", ESTIMATE, nodes, estimate.values.clone()).with_band(twice));
     let names = [estimate.axes[0].name.clone(), name.to_owned()];
     let caption = format!("at {} nodes{banded}.", estimate.resolution());
-    figures.lines(Lines { title: name.into(), names, series, ..Lines::default() }, caption)
+    figures.lines(Lines { title: name.into(), names, curves, ..Lines::default() }, caption)
 }
 
 fn maps(
@@ -140,6 +140,9 @@ fn maps(
     let (lo, hi) = ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)));
     let panel = |what: &str, block: Block, scale| Panel { title: format!("{name}, {what}"), block, scale };
     let difference = truth.as_ref().and_then(|truth| estimate.minus(truth));
+    if let (Some(truth), Some(difference)) = (&truth, &difference) {
+        figures.compare(estimate, truth, difference);
+    }
     let mut panels = vec![panel("estimate", estimate.clone(), Scale::Values(lo, hi))];
     panels.extend(truth.map(|truth| panel("truth", truth, Scale::Values(lo, hi))));
     panels.extend(difference.map(|block| panel("estimate − truth", block, Scale::Differences)));
