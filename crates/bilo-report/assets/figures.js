@@ -6,12 +6,15 @@ const SVG = "http://www.w3.org/2000/svg";
 const POINT = /([ML])(-?[\d.]+) (-?[\d.]+)/g;
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-function add(parent, name, attributes, text = "") {
-  const element = document.createElementNS(SVG, name);
+function set(element, attributes) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  parent.append(element);
   return element;
+}
+
+function add(parent, name, attributes, text = "") {
+  const element = set(document.createElementNS(SVG, name), attributes);
+  element.textContent = text;
+  return parent.appendChild(element);
 }
 
 // A number for people: five digits at most, and none below what it is known to.
@@ -42,20 +45,23 @@ function nearest(numbers, value) {
 
 // Attributes of an element as it was drawn.
 function drawn(element) {
-  element.drawn ??= Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
-  return element.drawn;
+  return (element.drawn ??= Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value])));
+}
+
+// The points of a path, of a dot, of a bar.
+function pointsOf({ d, cx, cy, x, y, width }) {
+  if (d) return [...d.matchAll(POINT)].map(([, , x, y]) => [+x, +y]);
+  return [cx ? [+cx, +cy] : [+x + width / 2, +y]];
 }
 
 // Moves an element by what happens to pixels along both axes.
 function move(element, [x, y]) {
   const was = drawn(element);
-  const set = (key, value) => element.setAttribute(key, value.toFixed(3));
-  if (was.d) element.setAttribute("d", was.d.replace(POINT, (_, pen, a, b) => `${pen}${x(+a).toFixed(3)} ${y(+b).toFixed(3)}`));
-  if (was.cx) [set("cx", x(+was.cx)), set("cy", y(+was.cy))];
-  if (was.class === "rule") set("y", y(+was.y));
-  if (!was.width) return;
-  [set("x", x(+was.x)), set("y", y(+was.y))];
-  [set("width", x(+was.x + +was.width) - x(+was.x)), set("height", y(+was.y + +was.height) - y(+was.y))];
+  const [left, top] = [x(+(was.cx ?? was.x)), y(+(was.cy ?? was.y))];
+  if (was.d) set(element, { d: was.d.replace(POINT, (_, pen, a, b) => `${pen}${x(+a).toFixed(3)} ${y(+b).toFixed(3)}`) });
+  else if (was.cx) set(element, { cx: left, cy: top });
+  else if (was.width) set(element, { x: left, y: top, width: x(+was.x + +was.width) - left, height: y(+was.y + +was.height) - top });
+  else if (was.class === "rule") set(element, { y: top });
 }
 
 // A rectangle with axes: between its pixels as drawn, as seen now, and numbers.
@@ -90,25 +96,29 @@ class View {
     return shown(value, Math.abs(this.number(axis, pixel + 0.001, this.ends) - value));
   }
 
-  has([x, y]) {
-    return x >= this.left && x <= this.left + this.width && y >= this.top && y <= this.top + this.height;
+  // The nearest pixel of the rectangle.
+  within(axis, pixel) {
+    const [lo, hi] = [...this.sides[axis]].sort((a, b) => a - b);
+    return Math.min(Math.max(pixel, lo), hi);
+  }
+
+  has(place) {
+    return place.every((pixel, axis) => this.within(axis, pixel) === pixel);
   }
 
   // Shows what is between these ends.
   zoom(ends) {
     this.now = ends ?? this.ends;
-    const maps = [0, 1].map((axis) => {
+    this.maps = [0, 1].map((axis) => {
       const [a, b] = this.now[axis].map((end) => this.pixel(axis, end, this.ends));
       const [from, to] = this.sides[axis];
       return (pixel) => from + ((pixel - a) / (b - a)) * (to - from);
     });
-    this.maps = maps;
-    this.inside.querySelectorAll("path, circle, rect, image, text").forEach((element) => move(element, maps));
-    this.group.querySelectorAll(".mark").forEach((mark) => {
-      const x = maps[0](+drawn(mark).x);
-      mark.setAttribute("x", x);
-      mark.setAttribute("display", this.has([x, this.top]) ? "inline" : "none");
-    });
+    this.inside.querySelectorAll("path, circle, rect, image, text").forEach((element) => move(element, this.maps));
+    for (const mark of this.group.querySelectorAll(".mark")) {
+      const x = this.maps[0](+drawn(mark).x);
+      set(mark, { x, display: this.has([x, this.top]) ? "inline" : "none" });
+    }
     this.drawTicks(ends);
   }
 
@@ -118,29 +128,26 @@ class View {
     ticks.replaceChildren(...(zoomed ? [] : ticks.drawn));
     if (!zoomed) return;
     const { left, top, width, height } = this;
-    const font = { "font-size": 11, fill: "#5c6470" };
-    const path = (d, stroke) => add(ticks, "path", { d, stroke });
-    for (const axis of [0, 1]) {
-      for (const tick of roundNumbers(this.now[axis], Math.max(2, axis ? height / 44 : width / 80), this.logarithmic[axis])) {
-        const at = this.pixel(axis, tick);
-        if (axis === 0 && this.names[0] === "step" && tick % 1) continue;
-        if (!this.image) path(axis ? `M${left} ${at}h${width}` : `M${at} ${top}v${height}`, "#eceef1");
-        path(axis ? `M${left} ${at}h-4` : `M${at} ${top + height}v4`, "#5c6470");
-        const place = axis ? { x: left - 8, y: at + 4, "text-anchor": "end" } : { x: at, y: top + height + 17, "text-anchor": "middle" };
-        add(ticks, "text", { ...place, ...font }, shown(tick));
+    const draw = (axis, wanted, place) => {
+      const numbers = roundNumbers(this.now[axis], Math.max(2, wanted), this.logarithmic[axis]);
+      for (const tick of numbers.filter((tick) => this.names[axis] !== "step" || Number.isInteger(tick))) {
+        const { long, short, ...text } = place(this.pixel(axis, tick));
+        if (!this.image) add(ticks, "path", { d: long, stroke: "#eceef1" });
+        add(ticks, "path", { d: short, stroke: "#5c6470" });
+        add(ticks, "text", { ...text, "font-size": 11, fill: "#5c6470" }, shown(tick));
       }
-    }
+    };
+    const bottom = top + height;
+    draw(0, width / 80, (x) => ({ long: `M${x} ${top}V${bottom}`, short: `M${x} ${bottom}v4`, x, y: bottom + 17, "text-anchor": "middle" }));
+    draw(1, height / 44, (y) => ({ long: `M${left} ${y}h${width}`, short: `M${left} ${y}h-4`, x: left - 8, y: y + 4, "text-anchor": "end" }));
   }
 
   // Series that are seen, each with its points as drawn and the widths of its band.
   series() {
     return [...this.group.querySelectorAll('.series:not([display="none"])')].map((element) => {
       const shapes = [...element.querySelectorAll("path:not(.band), circle, rect")].map(drawn);
-      const points = shapes.flatMap((was) => {
-        if (was.d) return [...was.d.matchAll(POINT)].map(([, , x, y]) => [+x, +y]);
-        return [was.cx ? [+was.cx, +was.cy] : [+was.x + was.width / 2, +was.y]];
-      });
-      const band = [...(element.querySelector(".band")?.getAttribute("d") ?? "").matchAll(POINT)].map(([, , , y]) => +y);
+      const points = shapes.flatMap(pointsOf);
+      const band = [...element.querySelectorAll(".band")].flatMap((band) => pointsOf(drawn(band)).map(([, y]) => y));
       return { name: element.dataset.name || this.names[1], points, band, colour: shapes[0]?.stroke ?? shapes[0]?.fill };
     });
   }
@@ -186,7 +193,6 @@ class Figure {
     const zoom = (to) => {
       this.zoomed = to;
       this.views.forEach((view) => view.zoom(to));
-      this.read(null);
     };
     const at = (event) => {
       const box = this.svg.getBoundingClientRect();
@@ -195,8 +201,8 @@ class Figure {
     };
     on("pointerdown", (event) => {
       view = this.views.find((view) => view.has(at(event)));
+      start = view && at(event);
       if (!view) return;
-      start = at(event);
       this.svg.setPointerCapture(event.pointerId);
       frame = add(this.svg, "path", { class: "cross", fill: "#5c6470", "fill-opacity": 0.18 });
     });
@@ -207,30 +213,24 @@ class Figure {
     });
     on("pointerup", (event) => {
       if (!start) return;
-      const corners = [start, at(event)].map(([x, y]) => [
-        Math.min(Math.max(x, view.left), view.left + view.width),
-        Math.min(Math.max(y, view.top), view.top + view.height),
-      ]);
+      const sides = [0, 1].map((axis) => [start[axis], at(event)[axis]].map((pixel) => view.within(axis, pixel)));
       start = frame.remove();
-      if ([0, 1].some((i) => Math.abs(corners[0][i] - corners[1][i]) < 6)) return;
-      zoom([0, 1].map((axis) => corners.map((corner) => view.number(axis, corner[axis])).sort((a, b) => a - b)));
+      if (sides.some(([a, b]) => Math.abs(a - b) < 6)) return;
+      zoom(sides.map((side, axis) => side.map((pixel) => view.number(axis, pixel)).sort((a, b) => a - b)));
     });
     on("pointerleave", () => this.read(null));
     on("dblclick", () => zoom(null));
     on("click", ({ target }) => {
       const name = target.closest(".entry")?.dataset.name;
-      if (name === undefined) return;
-      if (!this.hidden.delete(name)) this.hidden.add(name);
+      if (name && !this.hidden.delete(name)) this.hidden.add(name);
       this.hide();
     });
   }
 
   hide() {
-    for (const element of this.element.querySelectorAll(".series, .entry")) {
-      const hidden = this.hidden.has(element.dataset.name);
-      if (element.matches(".entry")) element.setAttribute("opacity", hidden ? 0.35 : 1);
-      else element.setAttribute("display", hidden ? "none" : "inline");
-    }
+    const hidden = (element) => this.hidden.has(element.dataset.name);
+    this.element.querySelectorAll(".entry").forEach((entry) => set(entry, { opacity: hidden(entry) ? 0.35 : 1 }));
+    this.element.querySelectorAll(".series").forEach((series) => set(series, { display: hidden(series) ? "none" : "inline" }));
   }
 
   // Says what is at a pixel, and marks it.
@@ -248,16 +248,15 @@ class Figure {
       const d = `M${view.pixel(0, x)} ${view.top}v${view.height}M${view.left} ${view.pixel(1, y)}h${view.width}`;
       add(this.cross, "path", { d, stroke: "#ffffff", "stroke-width": 0.8, "stroke-opacity": 0.8 });
     }
-    const values = this.views.map(({ image, group }) => {
-      const [size, values] = [axes[0].nodes.length * axes[1].nodes.length, this.page.array(image.dataset.array).values];
-      return `${group.dataset.title} ${shown(values[this.frame() * size + row * axes[0].nodes.length + column])}`;
-    });
+    const frame = this.frames ? this.page.frame(this.frames) : 0;
+    const at = (frame * axes[1].nodes.length + row) * axes[0].nodes.length + column;
+    const values = this.views.map(({ image, group }) => `${group.dataset.title} ${shown(this.page.array(image.dataset.array).values[at])}`);
     return `${view.names[0]} ${shown(x)}, ${view.names[1]} ${shown(y)}: ${values.join("; ")}`;
   }
 
   readLines(view, place) {
     const scattered = view.group.matches(".scattered");
-    const distance = ([x, y]) => (scattered ? Math.hypot(view.maps[0](x) - place[0], view.maps[1](y) - place[1]) : Math.abs(view.maps[0](x) - place[0]));
+    const distance = ([x, y]) => Math.hypot(view.maps[0](x) - place[0], scattered ? view.maps[1](y) - place[1] : 0);
     let found = view.series().filter(({ points }) => points.length).map((series) => {
       const i = series.points.reduce((best, point, i) => (distance(point) < distance(series.points[best]) ? i : best), 0);
       return { ...series, at: series.points[i], wide: series.band.length ? (series.band.at(-1 - i) - series.band[i]) / 2 : 0 };
@@ -275,13 +274,9 @@ class Figure {
     return `${view.names[0]} ${view.read(0, x)}: ${values.join(", ")}`;
   }
 
-  frame() {
-    return this.frames ? this.page.frame(this.frames) : 0;
-  }
-
   // The frame where the slider stands; drawn is the last one.
   show() {
-    const [frame, count] = [this.frame(), this.frames.nodes.length];
+    const [frame, count] = [this.page.frame(this.frames), this.frames.nodes.length];
     this.slider.value = frame;
     this.place.textContent = `${this.frames.name} = ${shown(this.frames.nodes[frame])}`;
     for (const view of this.views) {
@@ -293,9 +288,9 @@ class Figure {
       view.group.querySelectorAll(".series[data-array]").forEach((series) => {
         const { axes, values } = this.page.array(series.dataset.array);
         const heights = values.subarray(frame * axes[1].nodes.length);
-        const point = (x, i) => Number.isFinite(heights[i]) ? [view.pixel(0, x, view.ends), view.pixel(1, heights[i], view.ends)] : null;
-        const points = axes[1].nodes.map(point);
-        const line = points.map((point, i) => point && `${points[i - 1] ? "L" : "M"}${point.map((p) => p.toFixed(3)).join(" ")}`);
+        const pen = (i) => (Number.isFinite(heights[i - 1]) ? "L" : "M");
+        const point = (x, i) => `${pen(i)}${view.pixel(0, x, view.ends).toFixed(3)} ${view.pixel(1, heights[i], view.ends).toFixed(3)}`;
+        const line = axes[1].nodes.map((x, i) => (Number.isFinite(heights[i]) ? point(x, i) : ""));
         drawn(series.querySelector("path")).d = line.join("") || "M0 0";
       });
       view.zoom(this.zoomed);
@@ -336,21 +331,17 @@ class Page {
   // An array, or of two names the first minus the second.
   array(names) {
     if (!this.unpacked.has(names)) {
-      const [first, second] = names.split(" ");
-      this.unpacked.set(names, second ? this.difference(this.array(first), this.array(second)) : this.unpack(this.data.arrays[first]));
+      const [{ axes, values }, other] = names.split(" ").map((name) => this.unpack(this.data.arrays[name]));
+      this.unpacked.set(names, { axes, values: other ? values.map((value, i) => value - other.values[i]) : values });
     }
     return this.unpacked.get(names);
   }
 
-  difference({ axes, values }, other) {
-    return { axes, values: values.map((value, i) => value - other.values[i]) };
-  }
-
   // Numbers in 16 bits between two ends; the greatest number stands for a hole.
   unpack({ axes, lo, width, data }) {
-    const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
-    const level = (i) => bytes[2 * i] + 256 * bytes[2 * i + 1];
-    const values = Float64Array.from({ length: bytes.length / 2 }, (_, i) => (level(i) === 65535 ? NaN : lo + (width * level(i)) / 65534));
+    const bytes = new DataView(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)).buffer);
+    const number = (level) => (level === 65535 ? NaN : lo + (width * level) / 65534);
+    const values = Float64Array.from({ length: bytes.byteLength / 2 }, (_, i) => number(bytes.getUint16(2 * i, true)));
     return { axes: axes.map((axis) => this.data.axes[axis]), values };
   }
 

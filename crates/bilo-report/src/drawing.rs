@@ -1,10 +1,9 @@
 //! `NAME.svg`: a picture of the result, a field in colours beside contours.
 
-use crate::number::significant;
+use crate::number::{extent, significant};
 use crate::picture::axes::Axis;
 use crate::picture::colour::{Colour, INK, LINES, grey, viridis};
-use crate::picture::contour::contours;
-use crate::picture::grid::Grid;
+use crate::picture::contour::{Grid, contours};
 use crate::picture::plot::{Plot, Shade};
 use crate::picture::series::{Series, Shape};
 use crate::picture::sheet::sheet;
@@ -20,13 +19,12 @@ const LONGEST: usize = 44;
 /// A drawing as SVG: the field over the background, beside it the contours over the background.
 pub fn svg(drawing: &Drawing) -> String {
     let place = place(drawing);
+    let field = drawing.field.as_ref();
     let mut plots = vec![];
-    if drawing.field.is_some() || drawing.lines.is_empty() {
+    if field.is_some() || drawing.lines.is_empty() {
         let title_of = |field: &Shown| short(&format!("{}{place}, {}", field.name, of(field.whose)));
-        let mut plot =
-            background(drawing, &drawing.field.as_ref().map_or_else(|| short(&drawing.name), title_of));
+        let mut plot = background(drawing, &field.map_or_else(|| short(&drawing.name), title_of));
         let opacity = if drawing.background.is_some() { OPACITY } else { 1.0 };
-        let field = drawing.field.as_ref();
         plot.shades.extend(field.map(|field| shade(drawing, &field.values, viridis, opacity)));
         plots.push(plot);
     }
@@ -40,10 +38,8 @@ pub fn svg(drawing: &Drawing) -> String {
 /// The rectangle that holds every field, with the background in grey.
 fn background(drawing: &Drawing, title: &str) -> Plot {
     let axes = || drawing.lines.iter().map(|line| &line.axes).chain([&drawing.axes]);
-    let ends = [0, 1].map(|axis: usize| {
-        let nodes = || axes().flat_map(|axes| &axes[axis]).copied();
-        (nodes().fold(f64::INFINITY, f64::min), nodes().fold(f64::NEG_INFINITY, f64::max))
-    });
+    let ends =
+        [0, 1].map(|axis: usize| extent(axes().flat_map(|axes| &axes[axis]).copied()).unwrap_or((0.0, 1.0)));
     let lengths = if drawing.to_scale { ends.map(|(lo, hi)| hi - lo) } else { [1.0; 2] };
     let size = lengths.map(|length| LONGER_SIDE * length / lengths[0].max(lengths[1]));
     let names = [drawing.names[0].as_str(), &drawing.names[1]];

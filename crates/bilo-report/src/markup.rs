@@ -11,11 +11,12 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Html(String);
 
-/// A template filled in: each `{}` takes markup, or text that is escaped.
+/// A template filled in: each place takes markup, or text that is escaped. Places have numbers, `{}`, or the names of
+/// variables, which stand after a semicolon.
 macro_rules! html {
-    ($template:expr $(, $name:ident = $value:expr)+ $(,)?) => {
+    ($template:expr; $($name:ident),+) => {
         // What `concat!` makes captures no variables: nothing gets in that is not converted here.
-        $crate::markup::Html::filled(format_args!(concat!($template) $(, $name = $crate::markup::Html::from($value))+))
+        $crate::markup::Html::filled(format_args!(concat!($template), $($name = $crate::markup::Html::from(&$name)),+))
     };
     ($template:expr $(, $value:expr)* $(,)?) => {
         $crate::markup::Html::filled(format_args!(concat!($template) $(, $crate::markup::Html::from($value))*))
@@ -57,10 +58,10 @@ impl Html {
         Html(template.to_string())
     }
 
-    /// Parts with a text between them.
-    pub(crate) fn joined(parts: impl IntoIterator<Item = Html>, between: &str) -> Html {
+    /// Parts with a text or an element between them.
+    pub(crate) fn joined(parts: impl IntoIterator<Item = Html>, between: impl Into<Html>) -> Html {
         let parts: Vec<String> = parts.into_iter().map(|part| part.0).collect();
-        Html(parts.join(&Html::text(between).0))
+        Html(parts.join(&between.into().0))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -82,21 +83,9 @@ impl Display for Html {
     }
 }
 
-impl From<&str> for Html {
-    fn from(text: &str) -> Html {
-        Html::text(text)
-    }
-}
-
-impl From<&String> for Html {
-    fn from(text: &String) -> Html {
-        Html::text(text)
-    }
-}
-
-impl From<String> for Html {
-    fn from(text: String) -> Html {
-        Html::text(&text)
+impl<T: AsRef<str>> From<T> for Html {
+    fn from(text: T) -> Html {
+        Html::text(text.as_ref())
     }
 }
 
@@ -148,7 +137,8 @@ mod tests {
     fn places_of_a_template_escape_text_and_keep_markup() {
         let link = html!("<a href=\"{}\">{}</a>", HOSTILE, html!("<b>{}</b>", String::from("<")));
         assert!(link.as_str().ends_with("&amp;\u{fffd}{}\"><b>&lt;</b></a>"), "{link}");
-        assert_eq!(html!("<p>{text}{text}</p>", text = "&").as_str(), "<p>&amp;&amp;</p>");
+        let text = "&";
+        assert_eq!(html!("<p>{text}{text}</p>"; text).as_str(), "<p>&amp;&amp;</p>");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Arrays on their way into a page: in the order of an image, thinned, rounded to 16 bits.
 
+use crate::number::extent;
 use crate::picture::base64;
 use bilo::npy::Array;
 use serde_json::{Value, json};
@@ -14,16 +15,6 @@ const NOTHING: u16 = u16::MAX;
 pub(super) struct Axis {
     pub(super) name: String,
     pub(super) nodes: Vec<f64>,
-}
-
-impl Axis {
-    /// From the first to the last node; 1 if these are one.
-    pub(super) fn length(&self) -> f64 {
-        match &self.nodes[..] {
-            [first, .., last] => last - first,
-            _ => 1.0,
-        }
-    }
 }
 
 /// Values over axes, the last of which runs fastest: (time, y, x), as images lie in memory.
@@ -54,9 +45,12 @@ impl Block {
 
     /// Least and greatest finite value.
     pub(super) fn range(&self) -> (f64, f64) {
-        let finite = self.values.iter().filter(|value| value.is_finite());
-        let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        if lo <= hi { (lo, hi) } else { (0.0, 0.0) }
+        extent(self.values.iter().copied()).unwrap_or_default()
+    }
+
+    /// Least and greatest finite value of several.
+    pub(super) fn common_range<'a>(blocks: impl Iterator<Item = &'a Block>) -> (f64, f64) {
+        extent(blocks.map(Block::range).flat_map(|(lo, hi)| [lo, hi])).unwrap_or_default()
     }
 
     /// A size that 99 of 100 values do not exceed: single points, corners above all, would hide all others.

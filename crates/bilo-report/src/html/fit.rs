@@ -1,11 +1,13 @@
 //! Data against what was fitted to them.
 
-use super::figure::{Curve, Figures, Lines};
-use super::run::{CLASSICAL, ESTIMATE, TRUTH};
+use super::figure::{Figures, Lines};
+use super::run::{ESTIMATE, REFERENCE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
 use crate::files::{fit_file, is_plain};
 use crate::markup::{Html, html};
+use crate::number::extent;
+use crate::picture::series::{Series, Shape};
 use std::fs;
 use std::path::Path;
 
@@ -70,40 +72,27 @@ impl Fit {
         let every = order.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| order.iter().step_by(every).map(|&row| values[row]).collect::<Vec<f64>>();
         let x = thin(places);
-        let data = Curve::new("data", TRUTH, &x, thin(&self.data)).scattered_points();
-        let mut curves = vec![data, Curve::new("fit", ESTIMATE, &x, thin(&self.fitted))];
+        let data = Series::scatter("data", TRUTH, &x, &thin(&self.data));
+        let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, &thin(&self.fitted))];
         if let Some(classical) = &self.classical {
-            curves.push(Curve::new("reference solution", CLASSICAL, &x, thin(classical)).dashed());
+            series.push(Series::curve("reference solution", REFERENCE, &x, &thin(classical)).dashed());
         }
-        let lines = Lines {
-            title: format!("{name} along {along}"),
-            names: [along.clone(), "value".into()],
-            curves,
-            ..Lines::default()
-        };
-        figures.lines(lines, "")
+        figures.lines(Lines::new(format!("{name} along {along}"), [along, "value"], series), "")
     }
 
     fn scatter(&self, name: &str, figures: &mut Figures) -> Html {
         let every = self.data.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
-        let ends = self.data.iter().chain(&self.fitted);
-        let (lo, hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        let points =
-            Curve::new("observed", ESTIMATE, &thin(&self.data), thin(&self.fitted)).scattered_points();
-        let scatter = Lines {
-            title: format!("{name}: fit against data"),
-            names: ["data".into(), "fit".into()],
-            curves: vec![Curve::new("equal", CLASSICAL, &[lo, hi], vec![lo, hi]).dashed(), points],
-            half: true,
-            ..Lines::default()
-        };
+        let (lo, hi) = extent(self.data.iter().chain(&self.fitted).copied()).unwrap_or_default();
+        let points = Series::scatter("observed", ESTIMATE, &thin(&self.data), &thin(&self.fitted));
+        let series = vec![Series::curve("equal", REFERENCE, &[lo, hi], &[lo, hi]).dashed(), points];
+        let scatter = Lines::new(format!("{name}: fit against data"), ["data", "fit"], series);
         let thinned = match every {
             1 => String::new(),
             2 => "; every second value is shown".into(),
             every => format!("; one value in {every} is shown"),
         };
-        figures.lines(scatter, format!("{} values{thinned}.", self.data.len()))
+        figures.lines(Lines { half: true, ..scatter }, format!("{} values{thinned}.", self.data.len()))
     }
 
     fn histogram(&self, name: &str, figures: &mut Figures) -> Html {
@@ -114,18 +103,16 @@ impl Fit {
             let share = (residual / most + 1.0) / 2.0;
             counts[((share * BARS as f64) as usize).min(BARS - 1)] += 1.0;
         }
-        let centres: Vec<f64> =
-            (0..BARS).map(|bar| most * ((2 * bar + 1) as f64 / BARS as f64 - 1.0)).collect();
+        let side = |bar: f64| most * (2.0 * bar / BARS as f64 - 1.0);
+        let bar = |(i, count): (usize, f64)| [[side(i as f64 + 0.02), 0.0], [side(i as f64 + 0.98), count]];
+        let bars = Shape::Bars(counts.into_iter().enumerate().map(bar).collect());
         let mean_square = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64;
-        let lines = Lines {
-            title: format!("{name}: data − fit"),
-            names: ["data − fit".into(), "count".into()],
-            curves: vec![Curve::new("count", ESTIMATE, &centres, counts)],
-            bars: true,
-            half: true,
-            ..Lines::default()
-        };
-        figures.lines(lines, html!("root mean square {}.", scientific(mean_square.sqrt(), 2)))
+        let series = vec![Series::new("count", ESTIMATE, vec![bars])];
+        let lines = Lines::new(format!("{name}: data − fit"), ["data − fit", "count"], series);
+        figures.lines(
+            Lines { half: true, ..lines },
+            html!("root mean square {}.", scientific(mean_square.sqrt(), 2)),
+        )
     }
 }
 

@@ -26,11 +26,8 @@ pub struct LiveRun {
 
 /// The page before it has anything to show.
 pub fn page(title: &str) -> String {
-    let body = html!(
-        "<p class=\"lost\">The program that served this page has ended.</p>\n\
-         <div id=\"head\"></div>\n<div id=\"figures\"></div>\n"
-    );
-    page::live(title, body)
+    let lost = html!("<p class=\"lost\">The program that served this page has ended.</p>\n");
+    page::live(title, lost + html!("<div id=\"head\"></div>\n<div id=\"figures\"></div>\n"))
 }
 
 /// What there is to see of a run; `back` leads to the study that it is of, `report` to its page.
@@ -45,15 +42,11 @@ pub fn run(
     let mut figures = Figures::new(source.time());
     let drawn = run::convergence(&source, &mut figures);
     let back = if back { html!("<nav><a href=\"./\">All runs</a></nav>\n") } else { Html::default() };
-    let link = |report| html!(" <a href=\"{}\">The report</a> has all of it.", report);
+    let link = report.map(|report| html!(" <a href=\"{}\">The report</a> has all of it.", report));
+    let (link, place, values) = (link.unwrap_or_default(), source.history.place(), last_values(&source));
     let head = html!(
-        "{}<header><h1>{}</h1>\n<p>{}: {}.{}</p></header>\n{}",
-        back,
-        title,
-        source.history.place(),
-        state,
-        report.map_or_else(Html::default, link),
-        last_values(&source)
+        "{back}<header><h1>{title}</h1>\n<p>{place}: {state}.{link}</p></header>\n{values}";
+        back, title, place, state, link, values
     );
     Ok(answer(title, head, drawn, figures))
 }
@@ -78,14 +71,10 @@ pub fn study(title: &str, runs: &[LiveRun], ended: usize, report: Option<&str>) 
     let mut header = vec!["run", "at", "state"];
     header.extend(unknowns.iter().map(String::as_str));
     header.push("");
-    let link = |report| html!(" <a href=\"{}\">The report</a>.", report);
-    let head = html!(
-        "<header><h1>{}</h1>\n<p>{}{}</p></header>\n{}",
-        title,
-        format!("{ended} of the {} runs that were begun have ended.", runs.len()),
-        report.map_or_else(Html::default, link),
-        table(&header, &rows)
-    );
+    let link = report.map(|report| html!(" <a href=\"{}\">The report</a>.", report));
+    let ended = format!("{ended} of the {} runs that were begun have ended.", runs.len());
+    let (link, table) = (link.unwrap_or_default(), table(&header, &rows));
+    let head = html!("<header><h1>{}</h1>\n<p>{}{}</p></header>\n{}", title, ended, link, table);
     answer(title, head, Html::default(), Figures::new(None))
 }
 

@@ -246,9 +246,8 @@ fn cases(arguments: Vec<Piece>) -> Piece {
 
 fn named_function(name: &str, arguments: &[Piece]) -> Piece {
     let name = html!("<mi>{}</mi>", name);
-    let comma = |number| if number > 0 { html!("<mo>,</mo>") } else { Html::default() };
-    let arguments = arguments.iter().enumerate();
-    let arguments = parenthesised(arguments.map(|(i, a)| html!("{}{}", comma(i), &a.text)).collect());
+    let arguments = arguments.iter().map(|argument| argument.text.clone());
+    let arguments = parenthesised(Html::joined(arguments, html!("<mo>,</mo>")));
     let text = html!("{}{}", &name, &arguments);
     Piece { first: Edge::Function, call: Some((name, arguments)), ..Piece::new(text, Level::Power) }
 }
@@ -293,30 +292,9 @@ fn fraction_of(of: Html, by: &[&str]) -> Html {
     html!("<mfrac><mrow>{}{}</mrow><mrow>{}</mrow></mfrac>", above, of, below)
 }
 
-const GREEK: &[(&str, &str)] = &[
-    ("alpha", "α"),
-    ("beta", "β"),
-    ("gamma", "γ"),
-    ("delta", "δ"),
-    ("epsilon", "ε"),
-    ("zeta", "ζ"),
-    ("eta", "η"),
-    ("theta", "θ"),
-    ("kappa", "κ"),
-    ("lambda", "λ"),
-    ("mu", "μ"),
-    ("nu", "ν"),
-    ("xi", "ξ"),
-    ("pi", "π"),
-    ("rho", "ρ"),
-    ("sigma", "σ"),
-    ("tau", "τ"),
-    ("phi", "φ"),
-    ("chi", "χ"),
-    ("psi", "ψ"),
-    ("omega", "ω"),
-    ("net", "𝒩"),
-];
+/// Names of letters, each before its letter.
+const GREEK: &str = "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν \
+    xi ξ pi π rho ρ sigma σ tau τ phi φ chi χ psi ψ omega ω net 𝒩";
 
 /// A name that is no derivative: Greek letters, bars and subscripts as they are written by hand.
 fn symbol(name: &str) -> Piece {
@@ -345,7 +323,7 @@ fn symbol(name: &str) -> Piece {
 
 /// A single letter, or the Greek one of that name.
 fn letter(name: &str) -> Option<&str> {
-    let greek = GREEK.iter().find(|(word, _)| *word == name).map(|(_, letter)| *letter);
+    let greek = GREEK.split(' ').skip_while(|word| *word != name || name.is_empty()).nth(1);
     greek.or((name.len() == 1 && name.chars().all(char::is_alphabetic)).then_some(name))
 }
 

@@ -24,17 +24,10 @@ pub(super) fn live(title: &str, body: Html) -> String {
 
 /// The whole page: `policy` is what scripts may do beyond drawing, `start` the script that begins.
 fn filled(title: &str, policy: &'static str, body: Html, data: Html, start: &'static str) -> String {
-    let page = html!(
-        include_str!("../../assets/page.html"),
-        title = title,
-        policy = Html::asset(policy),
-        style = Html::asset(STYLE),
-        body = body,
-        data = data,
-        figures = Html::asset(FIGURES),
-        start = Html::asset(start),
-    );
-    page.into_string()
+    let [policy, style, figures, start] = [policy, STYLE, FIGURES, start].map(Html::asset);
+    let template =
+        html!(include_str!("../../assets/page.html"); title, policy, style, body, data, figures, start);
+    template.into_string()
 }
 
 /// A part of a page with a heading that the contents lead to.
@@ -57,11 +50,11 @@ pub(super) fn sections(sections: &[Section]) -> Html {
 
 /// A drawing as an image: scripts in images do not run, whoever wrote the file.
 pub(super) fn drawing(name: &str, svg: &str) -> Html {
+    let data = base64(svg.as_bytes());
     html!(
         "<figure class=\"drawing\"><img alt=\"{name}\" src=\"data:image/svg+xml;base64,{data}\">\
-         <figcaption><b>{name}</b></figcaption></figure>\n",
-        name = name,
-        data = base64(svg.as_bytes()),
+         <figcaption><b>{name}</b></figcaption></figure>\n";
+        name, data
     )
 }
 
@@ -81,10 +74,8 @@ pub(super) fn table<H: Clone + Into<Html>>(header: &[H], rows: &[Vec<Html>]) -> 
     // So that it fits on paper.
     let class = if header.len() > MOST_COLUMNS { html!(" class=\"dense\"") } else { Html::default() };
     html!(
-        "<div class=\"wide\"><table{}>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
-        class,
-        head,
-        body
+        "<div class=\"wide\"><table{class}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n";
+        class, head, body
     )
 }
 
@@ -102,6 +93,7 @@ pub(super) fn without_empty<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::colour::{GRID, INK, SOFT, WHITE};
     use serde_json::json;
 
     #[test]
@@ -127,6 +119,17 @@ mod tests {
         let text = html.as_str();
         assert!(text.contains("<a href=\"#a\">First</a>\n<a href=\"#c\">Last</a>"), "{text}");
         assert!(text.contains("<h2>Last</h2>\n&lt;y&gt;</section>") && !text.contains("id=\"b\""), "{text}");
+    }
+
+    #[test]
+    fn the_page_has_its_own_colours_for_those_of_drawings() {
+        for colour in [WHITE, INK, SOFT, GRID] {
+            assert!(STYLE.contains(&format!("=\"{}\"]", colour.hex())), "{}", colour.hex());
+        }
+        assert!(
+            FIGURES.contains(&SOFT.hex()) && FIGURES.contains(&GRID.hex()),
+            "ticks look the same when magnified"
+        );
     }
 
     #[test]

@@ -70,16 +70,12 @@ fn header(study: &Value, name: &str, runs: usize) -> Html {
         0 => Html::text("All runs came to an end."),
         _ => html!("<b>{} failed.</b>", failed.to_string()),
     };
+    let (cases, runs) = (count(cases(study).count() as u64, "case"), count(runs as u64, "run"));
+    let seeds = seeds.join(", ");
     html!(
         "<header>\n<h1>{name}</h1>\n<p class=\"about\">A study of {cases}, seeds {seeds}</p>\n\
-         <div class=\"verdict {class}\"><p><b>{runs}</b> have results. {ended}</p>\n{remarks}</div>\n</header>\n",
-        name = name,
-        cases = count(cases(study).count() as u64, "case"),
-        seeds = seeds.join(", "),
-        class = class,
-        runs = count(runs as u64, "run"),
-        ended = ended,
-        remarks = remarks,
+         <div class=\"verdict {class}\"><p><b>{runs}</b> have results. {ended}</p>\n{remarks}</div>\n</header>\n";
+        name, cases, seeds, class, runs, ended, remarks
     )
 }
 

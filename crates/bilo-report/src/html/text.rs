@@ -1,7 +1,7 @@
 //! Numbers and words as HTML.
 
 use crate::markup::{Html, html};
-use crate::number::significant;
+use crate::number::{as_in_print, significant};
 
 /// What stands where there is no number.
 pub(super) fn none() -> Html {
@@ -9,24 +9,24 @@ pub(super) fn none() -> Html {
 }
 
 /// Six digits, with a power of ten where that is shorter.
-pub(super) fn number(value: f64) -> Html {
-    powers(&significant(value))
+pub(super) fn number(value: f64) -> String {
+    as_in_print(&significant(value))
 }
 
 /// So many digits after the first.
-pub(super) fn scientific(value: f64, digits: usize) -> Html {
+pub(super) fn scientific(value: f64, digits: usize) -> String {
     match value.abs() {
         size if size == 0.0 || (1e-2..1e3).contains(&size) => {
             let before = if size < 1.0 { 0 } else { size.log10().floor() as usize };
             let leading = if size < 1.0 && size > 0.0 { (-size.log10()).ceil() as usize } else { 0 };
-            powers(&format!("{value:.*}", (digits + leading).saturating_sub(before)))
+            as_in_print(&format!("{value:.*}", (digits + leading).saturating_sub(before)))
         }
-        _ => powers(&format!("{value:.digits$e}")),
+        _ => as_in_print(&format!("{value:.digits$e}")),
     }
 }
 
 /// A mean and its standard deviation to the same place, with one power of ten for both.
-pub(super) fn with_deviation(mean: f64, deviation: f64) -> Html {
+pub(super) fn with_deviation(mean: f64, deviation: f64) -> String {
     if !(deviation > 0.0 && deviation.is_finite() && mean.is_finite()) {
         return scientific(mean, 2);
     }
@@ -38,23 +38,14 @@ pub(super) fn with_deviation(mean: f64, deviation: f64) -> Html {
     let places = (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize;
     let both = format!("{mean:.places$} ± {deviation:.places$}");
     match power {
-        0 => powers(&both),
-        _ => powers(&format!("({both})e{power}")),
+        0 => as_in_print(&both),
+        _ => as_in_print(&format!("({both})e{power}")),
     }
 }
 
 /// A number that may be missing.
 pub(super) fn or_none<H: Into<Html>>(value: Option<f64>, show: impl Fn(f64) -> H) -> Html {
     value.map_or_else(none, |value| show(value).into())
-}
-
-/// `1.5e-7` as 1.5 × 10⁻⁷.
-fn powers(text: &str) -> Html {
-    let text = text.replace('-', "−");
-    match text.split_once('e') {
-        Some((mantissa, exponent)) => html!("{}&thinsp;×&thinsp;10<sup>{}</sup>", mantissa, exponent),
-        None => Html::text(&text),
-    }
 }
 
 /// "1 step", "2 steps", "no steps".
@@ -77,22 +68,18 @@ pub(super) fn address(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn text(html: Html) -> String {
-        html.into_string()
-    }
-
     #[test]
     fn numbers_are_set_as_in_print() {
-        assert_eq!(text(number(1.99998)), "1.99998");
-        assert_eq!(text(number(-1.5e-7)), "−1.5&thinsp;×&thinsp;10<sup>−7</sup>");
-        assert_eq!(text(scientific(1.08e-5, 2)), "1.08&thinsp;×&thinsp;10<sup>−5</sup>");
-        assert_eq!(text(scientific(51.3, 1)), "51");
-        assert_eq!(text(scientific(0.0736, 2)), "0.0736");
-        assert_eq!(text(scientific(1.0, 2)), "1.00");
-        assert_eq!(text(scientific(0.0, 1)), "0.0");
-        assert_eq!(text(with_deviation(0.0455, 3.4e-4)), "0.04550 ± 0.00034");
-        assert_eq!(text(with_deviation(6.5e-6, 9.5e-8)), "(6.500 ± 0.095)&thinsp;×&thinsp;10<sup>−6</sup>");
-        assert_eq!(text(with_deviation(1.25, 0.0)), "1.25");
+        assert_eq!(number(1.99998), "1.99998");
+        assert_eq!(number(-1.5e-7), "−1.5 × 10⁻⁷");
+        assert_eq!(scientific(1.08e-5, 2), "1.08 × 10⁻⁵");
+        assert_eq!(scientific(51.3, 1), "51");
+        assert_eq!(scientific(0.0736, 2), "0.0736");
+        assert_eq!(scientific(1.0, 2), "1.00");
+        assert_eq!(scientific(0.0, 1), "0.0");
+        assert_eq!(with_deviation(0.0455, 3.4e-4), "0.04550 ± 0.00034");
+        assert_eq!(with_deviation(6.5e-6, 9.5e-8), "(6.500 ± 0.095) × 10⁻⁶");
+        assert_eq!(with_deviation(1.25, 0.0), "1.25");
         assert_eq!(or_none(None, number), none());
         assert_eq!(count(1, "step") + &count(0, "step"), "1 stepno steps");
     }

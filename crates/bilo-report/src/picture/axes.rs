@@ -2,8 +2,7 @@
 
 use super::colour::{Colour, GRID, INK, SOFT};
 use super::png::encode;
-use super::svg::{Anchor, Canvas, Font, Rectangle, pixels};
-use super::ticks::{powers, ticks};
+use super::svg::{Canvas, Font, Rectangle, pixels};
 use crate::markup::{Html, html};
 use crate::number::in_print;
 
@@ -18,7 +17,7 @@ const BAR: u8 = 64;
 const APART: [f64; 2] = [80.0, 44.0];
 
 /// The numbers along one side of a rectangle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) lo: f64,
     pub(crate) hi: f64,
@@ -44,7 +43,7 @@ impl Axis {
     pub(crate) fn ticks(&self, side: f64, apart: f64) -> Vec<f64> {
         let wanted = (side / apart).round().max(2.0) as usize;
         let powers = if self.logarithmic { powers(self.lo, self.hi, wanted) } else { vec![] };
-        if powers.len() > 1 { powers } else { ticks(self.lo, self.hi, wanted) }
+        if powers.len() > 1 { powers } else { round_numbers(self.lo, self.hi, wanted) }
     }
 }
 
@@ -80,44 +79,45 @@ impl View {
     /// Ticks with their numbers along both sides, or with these names along x, and a grid if wanted.
     pub(crate) fn ticks(&self, canvas: &mut Canvas, groups: &[String], whole: bool, grid: bool) {
         let area = self.area;
-        let x = self.x.ticks(area.width, APART[0].min(area.width / 4.0));
+        let numbers = self.x.ticks(area.width, APART[0].min(area.width / 4.0)).into_iter();
         // There is no half of a step.
-        let x = x.into_iter().filter(|tick| groups.is_empty() && (!whole || tick.fract() == 0.0));
-        let x: Vec<(f64, f64)> = x.map(|tick| (self.pixel([tick, self.y.lo])[0], tick)).collect();
-        let y = self.y.ticks(area.height, APART[1]).into_iter();
-        let y: Vec<(f64, f64)> = y.map(|tick| (self.pixel([self.x.lo, tick])[1], tick)).collect();
+        let numbers =
+            numbers.filter(|tick| !whole || tick.fract() == 0.0).map(|tick| (tick, in_print(tick, 5)));
+        let names = groups.iter().enumerate().map(|(number, name)| (number as f64 + 0.5, name.clone()));
+        let x: Vec<(f64, String)> = if groups.is_empty() { numbers.collect() } else { names.collect() };
         let [left, top, right, bottom] = [area.left, area.top, area.right(), area.bottom()].map(pixels);
-        let mut lines = [String::new(), String::new()];
-        for at in x.iter().map(|(at, _)| pixels(*at)) {
-            lines[0] += &format!("M{at} {top}V{bottom}");
-            lines[1] += &format!("M{at} {bottom}v{TICK}");
+        let (mut long, mut short) = (String::new(), String::new());
+        let (mut below, mut beside) = (vec![], vec![]);
+        for (tick, text) in x {
+            let at = self.pixel([tick, self.y.lo])[0];
+            long += &format!("M{} {top}V{bottom}", pixels(at));
+            short += &format!("M{} {bottom}v{TICK}", pixels(at));
+            below.push(([at, area.bottom() + 13.0], text));
         }
-        for at in y.iter().map(|(at, _)| pixels(*at)) {
-            lines[0] += &format!("M{left} {at}H{right}");
-            lines[1] += &format!("M{left} {at}h-{TICK}");
+        for tick in self.y.ticks(area.height, APART[1]) {
+            let at = self.pixel([self.x.lo, tick])[1];
+            long += &format!("M{left} {}H{right}", pixels(at));
+            short += &format!("M{left} {}h-{TICK}", pixels(at));
+            beside.push(([area.left - 8.0, at], in_print(tick, 5)));
         }
-        for (line, colour) in lines.into_iter().zip([GRID, SOFT]).skip(usize::from(!grid)) {
-            canvas.path(line, html!("stroke=\"{}\"", colour.hex()));
+        if grid {
+            canvas.path(long, html!("stroke=\"{}\"", GRID.hex()));
         }
+        canvas.path(short, html!("stroke=\"{}\"", SOFT.hex()));
         let font = |anchor| Font { size: SMALL, colour: SOFT, anchor };
-        let named = groups
-            .iter()
-            .enumerate()
-            .map(|(number, name)| (self.pixel([number as f64 + 0.5, self.y.lo])[0], name.clone()));
-        let below = x.into_iter().map(|(at, tick)| (at, in_print(tick, 5))).chain(named);
-        let below = below.map(|(at, text)| ([at, area.bottom() + 13.0], text)).collect();
-        canvas.texts(below, font(Anchor::Middle));
-        let beside = y.into_iter().map(|(at, tick)| ([area.left - 8.0, at], in_print(tick, 5)));
-        canvas.texts(beside.collect(), font(Anchor::End));
+        canvas.texts(below, font("middle"));
+        canvas.texts(beside, font("end"));
     }
 
     /// The frame, and the names of both sides; that of y so far to the left.
     pub(crate) fn frame(&self, canvas: &mut Canvas, names: &[String; 2], aside: f64) {
         let area = self.area;
         outline(canvas, area);
-        let font = Font { size: LARGE, colour: INK, anchor: Anchor::Middle };
+        let font = Font { size: LARGE, colour: INK, anchor: "middle" };
         canvas.text([area.left + area.width / 2.0, area.bottom() + 30.0], &names[0], font);
-        canvas.upright([area.left - aside, area.top + area.height / 2.0], &names[1], font);
+        let [x, y] = [area.left - aside, area.top + area.height / 2.0];
+        let upwards = html!(" transform=\"rotate(-90 {} {})\"", pixels(x), pixels(y));
+        canvas.text_with([x, y], &names[1], font, upwards);
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn colour_bar(canvas: &mut Canvas, area: Rectangle, values: Axis, map
     outline(canvas, area);
     // All of one value: that stands in the middle.
     let single = if values.lo == values.hi { vec![values.lo] } else { vec![] };
-    let font = Font { size: SMALL, colour: SOFT, anchor: Anchor::Start };
+    let font = Font { size: SMALL, colour: SOFT, anchor: "start" };
     let (mut lines, mut texts) = (String::new(), vec![]);
     for tick in values.ticks(area.height, 34.0).into_iter().chain(single) {
         let at = area.bottom() - values.share(tick) * area.height;
@@ -142,6 +142,31 @@ pub(crate) fn colour_bar(canvas: &mut Canvas, area: Rectangle, values: Axis, map
     }
     canvas.path(lines, html!("stroke=\"{}\"", SOFT.hex()));
     canvas.texts(texts, font);
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten within a range, about as many as wanted; none if the range is empty.
+fn round_numbers(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
+    let width = hi - lo;
+    if !(width > 0.0 && width.is_finite()) {
+        return vec![];
+    }
+    let rough = width / wanted as f64;
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let factors = [1.0, 2.0, 5.0, 10.0];
+    let step = factors.into_iter().map(|factor| factor * power).find(|&step| step >= 0.99 * rough);
+    let step = step.unwrap_or(10.0 * power);
+    // A tick at an end must not be lost to rounding.
+    let slack = 1e-9 * width / step;
+    let (first, last) = ((lo / step - slack).ceil(), (hi / step + slack).floor());
+    let count = (last - first + 1.0).max(0.0) as usize;
+    (0..count).map(|i| (first + i as f64) * step).collect()
+}
+
+/// Powers of ten within a range, no more than wanted.
+fn powers(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
+    let (first, last) = ((lo.log10() - 1e-9).ceil() as i32, (hi.log10() + 1e-9).floor() as i32);
+    let each = (f64::from(last - first + 1) / wanted as f64).ceil().max(1.0) as usize;
+    (first..=last).step_by(each).map(|power| 10.0_f64.powi(power)).collect()
 }
 
 #[cfg(test)]
@@ -182,5 +207,34 @@ mod tests {
         view.ticks(&mut canvas, &[], true, false);
         let svg = canvas.finish([1.0; 2]).into_string();
         assert!(svg.contains(">2</text>") && !svg.contains(">1.5</text>"), "{svg}");
+    }
+
+    #[test]
+    fn ticks_are_round_and_reach_the_ends() {
+        let close = |found: Vec<f64>, expected: &[f64]| {
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            let pairs = found.iter().zip(expected);
+            pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * b.abs().max(1e-3), "{found:?}"));
+        };
+        close(round_numbers(0.0, 1.0, 5), &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        close(round_numbers(-0.31, 0.29, 5), &[-0.2, 0.0, 0.2]);
+        close(round_numbers(0.0, 0.3, 3), &[0.0, 0.1, 0.2, 0.3]);
+        close(round_numbers(1.0e5, 1.00004e5, 4), &[100_000.0, 100_001.0, 100_002.0, 100_003.0, 100_004.0]);
+        close(round_numbers(0.11, 0.19, 1), &[]);
+        close(round_numbers(3e-7, 9e-7, 3), &[4e-7, 6e-7, 8e-7]);
+    }
+
+    #[test]
+    fn powers_of_ten_are_thinned() {
+        assert_eq!(powers(0.1, 100.0, 5), [0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(powers(1e-12, 1.0, 3).len(), 3);
+        assert_eq!(powers(2.0, 9.0, 3), [0.0; 0]);
+    }
+
+    #[test]
+    fn an_empty_range_has_none() {
+        for (lo, hi) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
+            assert!(round_numbers(lo, hi, 5).is_empty());
+        }
     }
 }

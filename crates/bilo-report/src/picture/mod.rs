@@ -8,7 +8,6 @@ pub(crate) mod axes;
 pub mod bars;
 pub(crate) mod colour;
 pub(crate) mod contour;
-pub(crate) mod grid;
 pub mod landscape;
 pub mod paths;
 pub(crate) mod plot;
@@ -16,6 +15,5 @@ mod png;
 pub(crate) mod series;
 pub(crate) mod sheet;
 mod svg;
-mod ticks;
 
 pub(crate) use svg::base64;

@@ -5,7 +5,7 @@ use super::colour::{Colour, INK, LINES, SOFT, WHITE};
 use super::contour::Polyline;
 use super::png;
 use super::series::{Series, stroke};
-use super::svg::{Anchor, Canvas, Font, Rectangle, line, pixels};
+use super::svg::{Canvas, Font, Rectangle, line, pixels};
 use crate::markup::html;
 use crate::number::in_print;
 
@@ -18,7 +18,7 @@ const BELOW: f64 = 42.0;
 const MARK: f64 = 16.0;
 
 /// A rectangle with what is in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Plot {
     pub(crate) title: String,
     /// Names of both axes.
@@ -64,20 +64,7 @@ pub(crate) struct Shade {
 impl Plot {
     /// An empty rectangle.
     pub(crate) fn new(title: &str, names: [&str; 2], [x, y]: [Axis; 2], size: [f64; 2]) -> Plot {
-        Plot {
-            title: title.to_owned(),
-            names: names.map(str::to_owned),
-            x,
-            y,
-            size,
-            groups: vec![],
-            shades: vec![],
-            contours: vec![],
-            series: vec![],
-            halo: false,
-            rules: vec![],
-            marks: vec![],
-        }
+        Plot { title: title.to_owned(), names: names.map(str::to_owned), x, y, size, ..Plot::default() }
     }
 
     /// Width and height with all that is around the rectangle.
@@ -101,13 +88,10 @@ impl Plot {
         let view = View { area, x: self.x, y: self.y };
         let class = if self.series.iter().any(Series::scattered) { "view scattered" } else { "view" };
         let [x, y] = &self.names;
+        let (numbers, title) = (view.numbers(), &self.title);
         let about = html!(
-            "class=\"{}\" data-view=\"{}\" data-x=\"{}\" data-y=\"{}\" data-title=\"{}\"",
-            class,
-            view.numbers(),
-            x,
-            y,
-            &self.title
+            "class=\"{class}\" data-view=\"{numbers}\" data-x=\"{x}\" data-y=\"{y}\" data-title=\"{title}\"";
+            class, numbers, x, y, title
         );
         canvas.group(about, |canvas| {
             canvas.group(html!("class=\"ticks\""), |canvas| {
@@ -116,7 +100,7 @@ impl Plot {
             canvas.clipped(area, |canvas| self.draw_inside(canvas, &view));
             self.name_marks(canvas, &view);
             view.frame(canvas, &self.names, self.aside()[0] - 10.0);
-            let font = Font { size: LARGE, colour: INK, anchor: Anchor::Start };
+            let font = Font { size: LARGE, colour: INK, anchor: "start" };
             canvas.text([area.left, top + 14.0], &self.title, font);
             for shade in self.shades.iter().filter(|shade| shade.bar) {
                 let bar = Rectangle { left: area.right() + 12.0, width: 10.0, ..area };
@@ -151,7 +135,7 @@ impl Plot {
         for ((at, name), end) in self.marks.iter().zip(ends) {
             let [from, to] = [*at, end].map(|at| view.pixel([at, view.y.lo])[0].max(view.area.left));
             if to - from > 0.6 * SMALL * name.chars().count() as f64 {
-                let font = Font { size: SMALL, colour: SOFT, anchor: Anchor::Start };
+                let font = Font { size: SMALL, colour: SOFT, anchor: "start" };
                 canvas.text_with([from + 3.0, view.area.top - 8.0], name, font, html!(" class=\"mark\""));
             }
         }
@@ -165,7 +149,7 @@ fn draw_rule(canvas: &mut Canvas, view: &View, (at, name): &(f64, String), colou
     let [left, right, y] = [area.left, area.right(), height].map(pixels);
     canvas.path(format!("M{left} {y}L{right} {y}"), stroke(colour, 1.4, true));
     let label = if height < area.top + 20.0 { height + 9.0 } else { height - 9.0 };
-    let font = Font { size: SMALL, colour: SOFT, anchor: Anchor::End };
+    let font = Font { size: SMALL, colour: SOFT, anchor: "end" };
     let under = html!(" class=\"rule\" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"", WHITE.hex());
     canvas.text_with([area.right() - 6.0, label], &format!("{name} {}", in_print(*at, 5)), font, under);
 }

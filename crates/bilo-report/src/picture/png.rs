@@ -10,12 +10,9 @@ use std::io::Write;
 pub(crate) fn encode(width: usize, shares: &[f64], colours: u8, map: fn(f64) -> Colour) -> Vec<u8> {
     let height = shares.len() / width;
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    let mut header = vec![];
-    header.extend((width as u32).to_be_bytes());
-    header.extend((height as u32).to_be_bytes());
+    let size = [width, height].map(|side| (side as u32).to_be_bytes());
     // Eight bits, places in a table, and the only methods of packing, filtering and ordering by rows.
-    header.extend([8, 3, 0, 0, 0]);
-    chunk(&mut file, b"IHDR", &header);
+    chunk(&mut file, b"IHDR", &[&size.concat()[..], &[8, 3, 0, 0, 0]].concat());
     let last = f64::from(colours - 1);
     let all = (0..colours).map(|i| map(f64::from(i) / last));
     // The first place is for holes.

@@ -1,8 +1,8 @@
 //! Curves, points, bands and bars, as one thing with a name and a colour.
 
-use super::axes::{SMALL, View};
+use super::axes::{Axis, SMALL, View};
 use super::colour::{Colour, WHITE};
-use super::svg::{Anchor, Canvas, Font, Rectangle, line};
+use super::svg::{Canvas, Font, Rectangle, line};
 use crate::markup::{Html, html};
 
 /// Shapes that belong together.
@@ -36,13 +36,42 @@ pub(crate) enum Shape {
     Word([f64; 2], &'static str),
 }
 
-/// From so many points on, they let each other be seen.
+/// Curves of so few points show them; from so many on, points let each other be seen.
+const FEW: usize = 40;
 const MANY: usize = 200;
 
 impl Series {
     /// Shapes in whole lines of usual width.
     pub(crate) fn new(name: impl Into<String>, colour: Colour, shapes: Vec<Shape>) -> Series {
         Series { name: name.into(), colour, shapes, width: 1.8, dashed: false, array: None }
+    }
+
+    /// A curve through points.
+    pub(crate) fn curve(name: &str, colour: Colour, x: &[f64], y: &[f64]) -> Series {
+        let points = joined(x, y);
+        let dots = (points.len() <= FEW).then(|| Shape::Dots(points.clone(), 2.4));
+        Series::new(name, colour, [Shape::Line(points, false)].into_iter().chain(dots).collect())
+    }
+
+    /// Points without lines between them.
+    pub(crate) fn scatter(name: &str, colour: Colour, x: &[f64], y: &[f64]) -> Series {
+        Series::new(name, colour, vec![Shape::Dots(joined(x, y), 2.2)])
+    }
+
+    /// A series whose lines are broken.
+    pub(crate) fn dashed(self) -> Series {
+        Series { dashed: true, ..self }
+    }
+
+    /// All points that it is made of.
+    pub(crate) fn points(&self) -> Vec<[f64; 2]> {
+        let of = |shape: &Shape| match shape {
+            Shape::Line(points, _) | Shape::Dots(points, _) => points.clone(),
+            Shape::Ring(point, _) | Shape::Word(point, _) => vec![*point],
+            Shape::Band(above, below) => [above.as_slice(), below].concat(),
+            Shape::Bars(bars) => bars.concat(),
+        };
+        self.shapes.iter().flat_map(of).collect()
     }
 
     /// Whether points lie anywhere in the plane, not one above each number of x.
@@ -64,12 +93,9 @@ impl Series {
 
     /// White under lines, which makes them readable on anything.
     pub(crate) fn draw_halo(&self, canvas: &mut Canvas, view: &View) {
-        for shape in &self.shapes {
-            if let Shape::Line(points, closed) = shape {
-                let path = line(points.iter().map(|point| view.pixel(*point)), *closed);
-                canvas.path(path, stroke(WHITE, self.width + 2.0, false));
-            }
-        }
+        let under = Series { width: self.width + 2.0, ..Series::new("", WHITE, vec![]) };
+        let lines = self.shapes.iter().filter(|shape| matches!(shape, Shape::Line(..)));
+        lines.for_each(|shape| under.draw_shape(canvas, view, shape));
     }
 
     fn draw_shape(&self, canvas: &mut Canvas, view: &View, shape: &Shape) {
@@ -82,33 +108,22 @@ impl Series {
                 let path = line(pixels(points).into_iter(), *closed);
                 canvas.path(path, stroke(self.colour, self.width, self.dashed));
             }
-            Shape::Dots(points, radius) if points.len() == 1 => {
-                canvas.circle(view.pixel(points[0]), *radius, html!("fill=\"{}\"", colour));
-            }
             Shape::Dots(points, radius) => {
-                let opacity =
-                    if points.len() > MANY { html!(" stroke-opacity=\"0.5\"") } else { Html::default() };
-                canvas.path(
-                    dots(&pixels(points)),
-                    html!(
-                        "stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\"{}",
-                        colour,
-                        (2.0 * radius).to_string(),
-                        opacity
-                    ),
+                let (width, opacity) = (2.0 * radius, if points.len() > MANY { 0.5 } else { 1.0 });
+                let [width, opacity] = [width, opacity].map(|number| number.to_string());
+                let about = html!(
+                    "stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\" stroke-opacity=\"{opacity}\"";
+                    colour, width, opacity
                 );
+                canvas.path(dots(&pixels(points)), about);
             }
-            Shape::Ring(point, radius) => canvas.circle(
-                view.pixel(*point),
-                *radius,
-                html!("fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", colour),
-            ),
+            Shape::Ring(point, radius) => {
+                canvas.circle(view.pixel(*point), *radius, stroke(self.colour, 2.0, false));
+            }
             Shape::Band(above, below) => {
                 let outline = pixels(above).into_iter().chain(pixels(below).into_iter().rev());
-                canvas.path(
-                    line(outline, true),
-                    html!("class=\"band\" fill=\"{}\" fill-opacity=\"0.2\"", colour),
-                );
+                let about = html!("class=\"band\" fill=\"{}\" fill-opacity=\"0.2\"", colour);
+                canvas.path(line(outline, true), about);
             }
             Shape::Bars(bars) => {
                 for corners in bars {
@@ -117,7 +132,7 @@ impl Series {
             }
             Shape::Word(point, word) => {
                 let [x, y] = view.pixel(*point);
-                let font = Font { size: SMALL, colour: self.colour, anchor: Anchor::Middle };
+                let font = Font { size: SMALL, colour: self.colour, anchor: "middle" };
                 canvas.text([x, y - SMALL / 2.0], word, font);
             }
         }
@@ -125,39 +140,31 @@ impl Series {
 
     /// What stands before the name in a legend, 22 pixels wide.
     pub(crate) fn sample(&self, canvas: &mut Canvas, [x, y]: [f64; 2]) {
-        let colour = self.colour.hex();
-        match self.shapes.last() {
-            Some(Shape::Bars(_)) => {
-                let area = Rectangle { left: x, top: y - 5.0, width: 22.0, height: 10.0 };
-                canvas.rectangle(area, html!("fill=\"{}\"", colour));
-            }
-            Some(Shape::Ring(..)) => {
-                canvas.circle(
-                    [x + 11.0, y],
-                    4.0,
-                    html!("fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", colour),
-                );
-            }
-            Some(Shape::Dots(..)) if self.shapes.len() == 1 => {
-                canvas.circle([x + 11.0, y], 4.0, html!("fill=\"{}\"", colour));
-            }
-            _ => {
-                let ends = [[x, y], [x + 22.0, y]];
-                canvas.path(line(ends.into_iter(), false), stroke(self.colour, 2.0, self.dashed));
-            }
-        }
+        let area = Rectangle { left: x, top: y - 5.0, width: 22.0, height: 10.0 };
+        let [x, y] = [Axis::linear((0.0, 1.0)); 2];
+        let shape = match self.shapes.last() {
+            Some(Shape::Bars(_)) => Shape::Bars(vec![[[0.0; 2], [1.0; 2]]]),
+            Some(Shape::Ring(..)) => Shape::Ring([0.5; 2], 4.0),
+            Some(Shape::Dots(..)) if self.shapes.len() == 1 => Shape::Dots(vec![[0.5; 2]], 4.0),
+            _ => Shape::Line(vec![[0.0, 0.5], [1.0, 0.5]], false),
+        };
+        self.draw_shape(canvas, &View { area, x, y }, &shape);
     }
+}
+
+/// Points of two coordinates.
+pub(crate) fn joined(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
+    x.iter().zip(y).map(|(x, y)| [*x, *y]).collect()
 }
 
 /// How a line is drawn.
 pub(crate) fn stroke(colour: Colour, width: f64, dashed: bool) -> Html {
     let dash = if dashed { html!(" stroke-dasharray=\"6 4\"") } else { Html::default() };
     let width = format!("{width:.1}");
+    let colour = colour.hex();
     html!(
-        "fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{}",
-        colour.hex(),
-        width,
-        dash
+        "fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}";
+        colour, width, dash
     )
 }
 
@@ -173,15 +180,15 @@ fn dots(points: &[[f64; 2]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::axes::Axis;
     use crate::picture::colour::LINES;
 
-    /// What is drawn of a series over [0, 1] x [0, 1], on 100 x 100 pixels.
-    fn drawn(series: &Series) -> String {
+    const UNIT: Axis = Axis { lo: 0.0, hi: 1.0, logarithmic: false };
+
+    /// What is drawn of shapes over [0, 1] and an axis, on 100 x 100 pixels, in dashes.
+    fn drawn(shape: Shape, y: Axis) -> String {
         let area = Rectangle { left: 0.0, top: 0.0, width: 100.0, height: 100.0 };
-        let view = View { area, x: Axis::linear((0.0, 1.0)), y: Axis::linear((0.0, 1.0)) };
         let mut canvas = Canvas::default();
-        series.draw(&mut canvas, &view);
+        series(vec![shape]).dashed().draw(&mut canvas, &View { area, x: UNIT, y });
         canvas.finish([100.0; 2]).into_string()
     }
 
@@ -192,31 +199,24 @@ mod tests {
     #[test]
     fn shapes_stand_where_their_numbers_are() {
         let points = vec![[0.0, 0.0], [0.25, 0.5], [1.0, 1.0]];
-        let dashed = Series { dashed: true, ..series(vec![Shape::Line(points.clone(), false)]) };
-        let svg = drawn(&dashed);
+        let svg = drawn(Shape::Line(points.clone(), false), UNIT);
         assert!(svg.contains("d=\"M0 100L25 50L100 0\"") && svg.contains("stroke-dasharray"), "{svg}");
         assert!(svg.contains("data-name=\"&lt;u&gt;\""), "{svg}");
-        let svg = drawn(&series(vec![Shape::Dots(points.clone(), 2.0)]));
+        let svg = drawn(Shape::Dots(points, 2.0), UNIT);
         assert!(
             svg.contains("d=\"M0 100h0M25 50h0M100 0h0\"") && svg.contains("stroke-width=\"4\""),
             "{svg}"
         );
-        let svg = drawn(&series(vec![Shape::Bars(vec![[[0.1, 0.0], [0.3, 0.4]]])]));
+        let svg = drawn(Shape::Bars(vec![[[0.1, 0.0], [0.3, 0.4]]]), UNIT);
         assert!(svg.contains("<rect x=\"10\" y=\"60\" width=\"20\" height=\"40\""), "{svg}");
-        let above = vec![[0.0, 0.6], [1.0, 0.7]];
-        let svg = drawn(&series(vec![Shape::Band(above, vec![[0.0, 0.4], [1.0, 0.3]])]));
+        let svg = drawn(Shape::Band(vec![[0.0, 0.6], [1.0, 0.7]], vec![[0.0, 0.4], [1.0, 0.3]]), UNIT);
         assert!(svg.contains("d=\"M0 40L100 30L100 70L0 60Z\""), "{svg}");
     }
 
     #[test]
     fn what_has_no_logarithm_is_left_out() {
-        let area = Rectangle { left: 0.0, top: 0.0, width: 100.0, height: 100.0 };
-        let y = Axis { lo: 0.01, hi: 1.0, logarithmic: true };
-        let view = View { area, x: Axis::linear((0.0, 1.0)), y };
-        let mut canvas = Canvas::default();
         let points = vec![[0.0, 1.0], [0.5, 0.0], [0.75, -1.0], [1.0, 0.1]];
-        series(vec![Shape::Line(points, false)]).draw(&mut canvas, &view);
-        let svg = canvas.finish([100.0; 2]).into_string();
+        let svg = drawn(Shape::Line(points, false), Axis { lo: 0.01, hi: 1.0, logarithmic: true });
         assert!(svg.contains("d=\"M0 0M100 50\""), "{svg}");
     }
 

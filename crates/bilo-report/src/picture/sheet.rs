@@ -4,7 +4,7 @@ use super::axes::LARGE;
 use super::colour::{Colour, INK, LINES, viridis};
 use super::plot::{ASIDE, Plot};
 use super::series::Series;
-use super::svg::{Anchor, Canvas, Font};
+use super::svg::{Canvas, Font};
 use crate::markup::{Html, html};
 
 /// Height of a row of the legend.
@@ -55,7 +55,7 @@ fn draw_legend(canvas: &mut Canvas, entries: &[&Series], width: f64) -> f64 {
         }
         canvas.group(html!("class=\"entry\" data-name=\"{}\"", &series.name), |canvas| {
             series.sample(canvas, [left, y]);
-            let font = Font { size: LARGE, colour: INK, anchor: Anchor::Start };
+            let font = Font { size: LARGE, colour: INK, anchor: "start" };
             canvas.text([left + 28.0, y], &series.name, font);
         });
         left += long + 16.0;

@@ -16,31 +16,19 @@ pub(crate) struct Rectangle {
     pub(crate) height: f64,
 }
 
-/// Which part of a text stands at its place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
 /// How a text is set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Font {
     pub(crate) size: f64,
     pub(crate) colour: Colour,
-    pub(crate) anchor: Anchor,
+    /// Which part of the text stands at its place: `start`, `middle` or `end`.
+    pub(crate) anchor: &'static str,
 }
 
 impl Font {
     fn attributes(self) -> Html {
-        let anchor = match self.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
         let (size, fill) = (pixels(self.size), self.colour.hex());
-        html!("font-size=\"{}\" fill=\"{}\" text-anchor=\"{}\"", size, fill, anchor)
+        html!("font-size=\"{}\" fill=\"{}\" text-anchor=\"{}\"", size, fill, self.anchor)
     }
 
     /// From the middle of digits to their base line: they reach to about 0.7 of the size above it.
@@ -64,9 +52,7 @@ impl Canvas {
     pub(crate) fn group(&mut self, attributes: Html, draw: impl FnOnce(&mut Canvas)) {
         let mut inner = Canvas::default();
         draw(&mut inner);
-        if !inner.0.is_empty() {
-            self.push(html!("<g {}>\n{}</g>", attributes, inner.0));
-        }
+        self.push(html!("<g {}>\n{}</g>", attributes, inner.0));
     }
 
     /// Elements that are seen inside a rectangle only.
@@ -87,9 +73,9 @@ impl Canvas {
         self.push(html!("<rect {} {}/>", place(area), attributes));
     }
 
-    pub(crate) fn circle(&mut self, [x, y]: [f64; 2], radius: f64, attributes: Html) {
-        let [x, y, radius] = [x, y, radius].map(pixels);
-        self.push(html!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" {}/>", x, y, radius, attributes));
+    pub(crate) fn circle(&mut self, centre: [f64; 2], radius: f64, attributes: Html) {
+        let [x, y] = centre.map(pixels);
+        self.push(html!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" {}/>", x, y, pixels(radius), attributes));
     }
 
     /// A text, centred in height.
@@ -97,23 +83,10 @@ impl Canvas {
         self.text_with(place, content, font, Html::default());
     }
 
-    /// A text that reads upwards.
-    pub(crate) fn upright(&mut self, [x, y]: [f64; 2], content: &str, font: Font) {
-        let turn = html!(" transform=\"rotate(-90 {} {})\"", pixels(x), pixels(y));
-        self.text_with([x, y], content, font, turn);
-    }
-
     /// A text with more attributes, each after a space.
-    pub(crate) fn text_with(&mut self, [x, y]: [f64; 2], content: &str, font: Font, attributes: Html) {
+    pub(crate) fn text_with(&mut self, [x, y]: [f64; 2], content: &str, font: Font, more: Html) {
         let [x, y] = [x, y + font.shift()].map(pixels);
-        self.push(html!(
-            "<text x=\"{}\" y=\"{}\" {}{}>{}</text>",
-            x,
-            y,
-            font.attributes(),
-            attributes,
-            content
-        ));
+        self.push(html!("<text x=\"{}\" y=\"{}\" {}{}>{}</text>", x, y, font.attributes(), more, content));
     }
 
     /// Many texts of one font.
@@ -128,25 +101,21 @@ impl Canvas {
 
     /// An image in PNG, stretched over an area.
     pub(crate) fn image(&mut self, area: Rectangle, png: &[u8], attributes: Html) {
+        let (place, data) = (place(area), base64(png));
         self.push(html!(
-            "<image {} preserveAspectRatio=\"none\" {} href=\"data:image/png;base64,{}\"/>",
-            place(area),
-            attributes,
-            base64(png)
+            "<image {place} preserveAspectRatio=\"none\" {attributes} href=\"data:image/png;base64,{data}\"/>";
+            place, attributes, data
         ));
     }
 
     /// The whole drawing on white paper.
     pub(crate) fn finish(self, size: [f64; 2]) -> Html {
-        let [width, height] = size.map(pixels);
+        let ([width, height], paper, body) = (size.map(pixels), WHITE.hex(), self.0);
         html!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, sans-serif\">\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"{paper}\"/>\n{body}</svg>\n",
-            width = width,
-            height = height,
-            paper = WHITE.hex(),
-            body = self.0,
+             <rect width=\"{width}\" height=\"{height}\" fill=\"{paper}\"/>\n{body}</svg>\n";
+            width, height, paper, body
         )
     }
 
@@ -222,7 +191,7 @@ mod tests {
     #[test]
     fn text_cannot_leave_its_element() {
         let mut canvas = Canvas::default();
-        let font = Font { size: 10.0, colour: INK, anchor: Anchor::Start };
+        let font = Font { size: 10.0, colour: INK, anchor: "start" };
         canvas.text([1.0, 2.0], "</text><script>\"&'\u{1}", font);
         let svg = canvas.finish([10.0; 2]).into_string();
         assert!(svg.contains(">&lt;/text&gt;&lt;script&gt;&quot;&amp;&#39;\u{fffd}</text>"), "{svg}");
@@ -242,13 +211,5 @@ mod tests {
         let points = [[0.0, 0.0], [1.0, 0.0], [2.0, f64::NAN], [3.0, 1.0], [4.0, 1.5]];
         assert_eq!(line(points.into_iter(), false), "M0 0L1 0M3 1L4 1.5");
         assert_eq!(line(points.into_iter().take(2), true), "M0 0L1 0Z");
-    }
-
-    #[test]
-    fn groups_without_elements_are_left_out() {
-        let mut canvas = Canvas::default();
-        canvas.group(html!("class=\"empty\""), |_| ());
-        canvas.group(html!("class=\"full\""), |canvas| canvas.path("M0 0".into(), html!("fill=\"none\"")));
-        assert_eq!(canvas.0.as_str(), "<g class=\"full\">\n<path d=\"M0 0\" fill=\"none\"/>\n</g>\n");
     }
 }

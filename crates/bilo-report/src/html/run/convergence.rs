@@ -2,9 +2,11 @@
 
 use super::{ESTIMATE, path};
 use crate::history::is_loss;
-use crate::html::figure::{Curve, Figures, Lines};
+use crate::html::figure::{Figures, Lines};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
+use crate::picture::colour::LINES;
+use crate::picture::series::Series;
 
 pub(in crate::html) fn html(source: &Source, figures: &mut Figures) -> Html {
     if source.history.steps.is_empty() {
@@ -43,26 +45,19 @@ fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
     let mut html = Html::default();
     for (columns, logarithmic) in [(above, true), (below, false)] {
         let curve = |(number, (name, values)): (usize, &(String, Vec<f64>))| {
-            Curve::new(name, (ESTIMATE + number) % 6, &history.steps, values.clone())
+            Series::curve(name, LINES[(1 + number) % LINES.len()], &history.steps, values)
         };
-        let curves: Vec<Curve> = columns.into_iter().enumerate().map(curve).collect();
-        if curves.is_empty() {
+        let series: Vec<Series> = columns.into_iter().enumerate().map(curve).collect();
+        if series.is_empty() {
             continue;
         }
         // One line alone has no legend: its name is the title.
-        let (title, caption) = match &curves[..] {
+        let (title, caption) = match &series[..] {
             [alone] => (alone.name.clone(), "over the steps, without its weight."),
             _ => ("Losses".to_owned(), "over the steps, without weights. A click on a name hides its line."),
         };
-        let lines = Lines {
-            title,
-            names: ["step".into(), "loss".into()],
-            logarithmic,
-            curves,
-            marks: marks(source),
-            ..Lines::default()
-        };
-        html += figures.lines(lines, caption);
+        let lines = Lines::new(title, ["step", "loss"], series);
+        html += figures.lines(Lines { logarithmic, marks: marks(source), ..lines }, caption);
     }
     html
 }
@@ -76,14 +71,7 @@ fn unknown(source: &Source, name: &str, figures: &mut Figures) -> Html {
     let (truth, optimal) = (of("truth"), of("data_optimal"));
     let apart = |optimal: &f64| truth.is_none_or(|truth| (optimal - truth).abs() > 0.01 * truth.abs());
     rules.extend(optimal.filter(apart).map(|optimal| (optimal, "best fit".to_owned())));
-    let lines = Lines {
-        title: name.into(),
-        names: ["step".into(), name.into()],
-        curves: vec![Curve::new(name, ESTIMATE, &source.history.steps, values.to_vec())],
-        rules,
-        half: true,
-        marks: marks(source),
-        ..Lines::default()
-    };
-    figures.lines(lines, "over the steps.")
+    let series = vec![Series::curve(name, ESTIMATE, &source.history.steps, values)];
+    let lines = Lines::new(name, ["step", name], series);
+    figures.lines(Lines { rules, half: true, marks: marks(source), ..lines }, "over the steps.")
 }

@@ -78,16 +78,12 @@ fn audit(source: &Source) -> Html {
 }
 
 fn near(source: &Source) -> Html {
-    let states = |near: &Value| near["states"].as_object().cloned().into_iter().flatten().collect::<Vec<_>>();
     let rows = list(source, "near").flat_map(|near| {
-        states(near).into_iter().map(|(name, state)| {
-            vec![
-                Html::text(near["at"].as_str().unwrap_or("")),
-                inline_name(&name),
-                cell(&state["relative_l2_vs_classical"]),
-                cell(&state["relative_l2_of_guess"]),
-            ]
-        })
+        let at = Html::text(near["at"].as_str().unwrap_or(""));
+        let cells =
+            |state: &Value| ["relative_l2_vs_classical", "relative_l2_of_guess"].map(|key| cell(&state[key]));
+        let states = near["states"].as_object().into_iter().flatten();
+        states.map(move |(name, state)| [vec![at.clone(), inline_name(name)], cells(state).to_vec()].concat())
     });
     let header = ["at", "state", "operator, relative L²", "solution at the guess, relative L²"];
     let legend = "How far the local operator reaches: its solution beside the guess, without further training, against the \
@@ -98,23 +94,17 @@ fn near(source: &Source) -> Html {
 fn identifiability(source: &Source) -> Html {
     let values: Vec<f64> = list(source, "singular_values").filter_map(Value::as_f64).collect();
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return Html::default() };
-    let shown = values.iter().take(12).map(|value| scientific(*value, 2));
+    let shown = values.iter().take(12).map(|value| scientific(*value, 2)).collect::<Vec<String>>();
+    let (shown, correlations) = (shown.join(", "), correlations(source));
     let more = if values.len() > 12 { ", …" } else { "" };
-    let ratio = if values.len() > 1 && *last > 0.0 {
-        html!(
-            " The data constrain the best known direction {} times better than the worst.",
-            scientific(first / last, 1)
-        )
-    } else {
-        Html::default()
-    };
+    let times = (values.len() > 1 && *last > 0.0).then(|| scientific(first / last, 1));
+    let say =
+        |times| format!(" The data constrain the best known direction {times} times better than the worst.");
+    let ratio = times.map(say).unwrap_or_default();
     html!(
         "<h3>What the data tell of the unknowns</h3>\n<p>Singular values of the derivatives of observed values by relative \
-         changes of the unknowns: {}{}.{}</p>\n{}",
-        Html::joined(shown, ", "),
-        more,
-        ratio,
-        correlations(source)
+         changes of the unknowns: {shown}{more}.{ratio}</p>\n{correlations}";
+        shown, more, ratio, correlations
     )
 }
 
@@ -125,15 +115,14 @@ fn correlations(source: &Source) -> Html {
     if rows.len() < 2 || rows.len() != names.len() {
         return Html::default();
     }
-    let entry =
-        |row: &Value, j: usize| or_none(row.get(j).and_then(Value::as_f64), |value| format!("{value:.3}"));
+    let others = names.len() - 1;
+    let entry = |row: &Value, j: usize| or_none(row[j].as_f64(), |value| format!("{value:.3}"));
     let cells = |(i, row): (usize, &&Value)| {
-        let entries = (0..names.len()).map(|j| if j < i { entry(row, j) } else { Html::default() });
-        std::iter::once(names[i].clone()).chain(entries.take(names.len() - 1)).collect::<Vec<Html>>()
+        let entries = (0..others).map(|j| if j < i { entry(row, j) } else { Html::default() });
+        std::iter::once(names[i].clone()).chain(entries).collect::<Vec<Html>>()
     };
     let rows = rows.iter().enumerate().skip(1).map(cells).collect::<Vec<_>>();
-    let header: Vec<Html> =
-        std::iter::once(Html::default()).chain(names[..names.len() - 1].iter().cloned()).collect();
+    let header = [&[Html::default()], &names[..others]].concat();
     let remark =
         "Correlations of the estimates: near ±1, the data tell a combination of the two better than either.";
     table(&header, &rows) + legend(remark)
@@ -186,8 +175,8 @@ fn rows_of(value: &Value, before: &str) -> Vec<(String, Html)> {
     rows
 }
 
-fn pairs(rows: &[(String, Html)]) -> Html {
-    let line = |(name, value): &(String, Html)| html!("<dt>{}</dt><dd>{}</dd>\n", name, value);
+fn pairs<N: AsRef<str>>(rows: &[(N, Html)]) -> Html {
+    let line = |(name, value): &(N, Html)| html!("<dt>{}</dt><dd>{}</dd>\n", name.as_ref(), value);
     html!("<dl class=\"facts\">\n{}</dl>\n", rows.iter().map(line).collect::<Html>())
 }
 
@@ -196,31 +185,27 @@ pub(super) fn settings(source: &Source) -> Html {
     let mut remarks = source.text.lines().filter_map(|line| line.strip_prefix("#: "));
     let again = remarks.next().unwrap_or("");
     let (made, command) = again.split_once("Again: ").unwrap_or((again, ""));
-    let mut rows = vec![
-        ("program".to_owned(), Html::text(made.trim().trim_start_matches("A run of ").trim_end_matches('.'))),
-        ("again".to_owned(), html!("<code>{}</code>", command)),
-    ];
-    for key in ["method", "recipe", "device", "precision"] {
-        rows.push((key.to_owned(), Html::text(source.word(key))));
-    }
-    rows.push(("seed".to_owned(), Html::text(&source.outcome["seed"].to_string())));
-    for (key, name) in [
-        ("total", "time"),
-        ("pretrain", "time of pre-training"),
-        ("train", "time of training"),
-        ("per_step", "time of a step"),
-    ] {
+    let program = made.trim().trim_start_matches("A run of ").trim_end_matches('.');
+    let mut rows = vec![("program", Html::text(program)), ("again", html!("<code>{}</code>", command))];
+    rows.extend(["method", "recipe", "device", "precision"].map(|key| (key, Html::text(source.word(key)))));
+    rows.push(("seed", Html::text(&source.outcome["seed"].to_string())));
+    let seconds = |key: &str| {
         let seconds = source.number(&["seconds", key]).filter(|seconds| *seconds > 0.0);
-        rows.extend(seconds.map(|seconds| (name.to_owned(), Html::text(&duration(seconds)))));
-    }
-    for (key, name) in [("pretrain", "steps of pre-training"), ("train", "steps of training")] {
-        rows.extend(source.number(&["steps", key]).map(|steps| (name.to_owned(), number(steps))));
-    }
-    let memory = source.number(&["peak_memory_bytes"]);
-    let of_device = source.number(&["device_memory_bytes"]);
-    for (bytes, name) in [(memory, "memory at most"), (of_device, "memory of the GPU at most")] {
-        rows.extend(bytes.map(|bytes| (name.to_owned(), Html::text(&format!("{:.0} MB", bytes / 1e6)))));
-    }
+        seconds.map(|seconds| Html::text(&duration(seconds)))
+    };
+    let steps = |phase: &str| source.number(&["steps", phase]).map(|steps| Html::text(&number(steps)));
+    let memory = |key: &str| source.number(&[key]).map(|bytes| Html::text(&format!("{:.0} MB", bytes / 1e6)));
+    let measured = [
+        ("time", seconds("total")),
+        ("time of pre-training", seconds("pretrain")),
+        ("time of training", seconds("train")),
+        ("time of a step", seconds("per_step")),
+        ("steps of pre-training", steps("pretrain")),
+        ("steps of training", steps("train")),
+        ("memory at most", memory("peak_memory_bytes")),
+        ("memory of the GPU at most", memory("device_memory_bytes")),
+    ];
+    rows.extend(measured.into_iter().filter_map(|(name, value)| Some((name, value?))));
     pairs(&rows) + in_force(remarks)
 }
 

@@ -1,10 +1,12 @@
 //! The solution: by what was trained, by the reference solver, their difference, and the residuals.
 
-use super::{CLASSICAL, ESTIMATE, solver};
+use super::{ESTIMATE, REFERENCE, solver};
 use crate::html::block::{Axis, Block};
-use crate::html::figure::{Curve, Figures, Lines, Ordinates, Panel, Scale};
+use crate::html::figure::{Figures, Lines, Panel};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
+use crate::picture::colour::{Colour, LINES};
+use crate::picture::series::{Series, Shape, joined};
 
 /// The axes of these names; none if one has no nodes in the folder.
 pub(super) fn axes_of(source: &Source, names: &[String]) -> Option<Vec<Axis>> {
@@ -23,10 +25,9 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
         let solved =
             (solver(source) != "reference solution").then(|| block(&format!("{name}_network"))).flatten();
         let classical = block(&format!("{name}_classical"));
-        let pair = Pair { solver: solver(source), solved, classical, name };
-        if let (Some(a), Some(b), Some(difference)) = (&pair.solved, &pair.classical, pair.difference()) {
-            figures.compare(a, b, &difference);
-        }
+        let both = solved.as_ref().zip(classical.as_ref());
+        let difference = both.and_then(|(solved, classical)| figures.compare(solved, classical));
+        let pair = Pair { solver: solver(source), solved, classical, difference, name };
         html += pair.html(source.time(), figures);
     }
     let residuals = source.names("equation").into_iter();
@@ -40,6 +41,7 @@ struct Pair {
     solver: &'static str,
     solved: Option<Block>,
     classical: Option<Block>,
+    difference: Option<Block>,
 }
 
 impl Pair {
@@ -56,33 +58,27 @@ impl Pair {
     }
 
     /// Both solutions with their names and colours.
-    fn both(&self) -> impl Iterator<Item = (&'static str, usize, &Block)> {
+    fn both(&self) -> impl Iterator<Item = (&'static str, Colour, &Block)> {
         let solved = self.solved.as_ref().map(|block| (self.solver, ESTIMATE, block));
-        let classical = self.classical.as_ref().map(|block| ("reference solution", CLASSICAL, block));
+        let classical = self.classical.as_ref().map(|block| ("reference solution", REFERENCE, block));
         solved.into_iter().chain(classical)
     }
 
-    fn difference(&self) -> Option<Block> {
-        self.solved.as_ref()?.minus(self.classical.as_ref()?)
-    }
-
     fn range(&self) -> (f64, f64) {
-        let ranges = self.both().map(|(_, _, block)| block.range());
-        ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)))
+        Block::common_range(self.both().map(|(_, _, block)| block))
     }
 
     fn maps(&self, any: &Block, figures: &mut Figures) -> Html {
         let name = &self.name;
-        let (lo, hi) = self.range();
-        let scale = Scale::Values(lo, hi);
-        let panel = |(what, _, block): (&str, usize, &Block)| Panel {
+        let ends = Some(self.range());
+        let panel = |what: &str, block: &Block| Panel {
             title: format!("{name}, {what}"),
             block: block.clone(),
-            scale,
+            ends,
         };
-        let mut panels: Vec<Panel> = self.both().map(panel).collect();
+        let mut panels: Vec<Panel> = self.both().map(|(what, _, block)| panel(what, block)).collect();
         let title = format!("{name}, {} − reference", self.solver);
-        panels.extend(self.difference().map(|block| Panel { title, block, scale: Scale::Differences }));
+        panels.extend(self.difference.clone().map(|block| Panel { title, block, ends: None }));
         let shared = if panels.len() > 1 {
             "; both solutions in the same colours, the colour scale of the difference clipped at the 99th percentile"
         } else {
@@ -98,42 +94,31 @@ impl Pair {
     /// Curves over space that a slider moves through time.
     fn profiles(&self, any: &Block, figures: &mut Figures) -> Html {
         let [time, x] = any.axes.as_slice() else { return Html::default() };
-        let curve = |(what, colour, block): (&str, usize, &Block)| Curve {
-            dashed: colour == CLASSICAL,
-            y: Ordinates::Moving(block.clone()),
-            ..Curve::new(what, colour, &x.nodes, vec![])
-        };
+        let series = self.both().map(|(what, colour, block)| {
+            let last = &block.values[block.values.len() - x.nodes.len()..];
+            let line = Shape::Line(joined(&x.nodes, last), false);
+            let (dashed, array) = (colour == REFERENCE, Some(figures.array(block)));
+            Series { dashed, array, ..Series::new(what, colour, vec![line]) }
+        });
+        let series = series.collect();
         // The broken line on top, so that both are seen where they agree.
-        let lines = Lines {
-            title: format!("{} over {}", self.name, x.name),
-            names: [x.name.clone(), self.name.clone()],
-            curves: self.both().map(curve).collect(),
-            ..Lines::default()
-        };
+        let lines = Lines::new(format!("{} over {}", self.name, x.name), [&x.name, &self.name], series);
+        let lines = Lines { moving: Some((figures.axis(time), self.range())), ..lines };
         figures.lines(lines, format!("at one {}, which the slider moves.", time.name))
     }
 
     fn curves(&self, any: &Block, figures: &mut Figures) -> Html {
         let x = &any.axes[0];
-        let curve = |(what, colour, block): (&str, usize, &Block)| {
-            let curve = Curve::new(what, colour, &x.nodes, block.values.clone());
-            if colour == CLASSICAL { curve.dashed() } else { curve }
-        };
-        let lines = Lines {
-            title: self.name.clone(),
-            names: [x.name.clone(), self.name.clone()],
-            curves: self.both().map(curve).collect(),
-            ..Lines::default()
-        };
+        let series = self.both().map(|(what, colour, block)| Series {
+            dashed: colour == REFERENCE,
+            ..Series::curve(what, colour, &x.nodes, &block.values)
+        });
+        let lines = Lines::new(&self.name, [&x.name, &self.name], series.collect());
         let html = figures.lines(lines, format!("at {} nodes.", any.resolution()));
-        let Some(difference) = self.difference() else { return html };
+        let Some(difference) = &self.difference else { return html };
         let name = format!("{} − reference", self.solver);
-        let lines = Lines {
-            title: format!("{}, {name}", self.name),
-            names: [x.name.clone(), "difference".into()],
-            curves: vec![Curve::new(&name, ESTIMATE, &x.nodes, difference.values)],
-            ..Lines::default()
-        };
+        let series = vec![Series::curve(&name, ESTIMATE, &x.nodes, &difference.values)];
+        let lines = Lines::new(format!("{}, {name}", self.name), [&x.name, "difference"], series);
         html + figures.lines(lines, "of the two solutions above.")
     }
 }
@@ -147,14 +132,12 @@ fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures
     if first.axes.len() == 1 {
         let x = first.axes[0].clone();
         let curve = |(number, (block, name)): (usize, (Block, String))| {
-            Curve::new(&name, (ESTIMATE + number) % 6, &x.nodes, block.values)
+            Series::curve(&name, LINES[(1 + number) % LINES.len()], &x.nodes, &block.values)
         };
-        let curves = residuals.into_iter().enumerate().map(curve).collect();
-        let names = [x.name.clone(), "residual".into()];
-        let lines = Lines { title: TITLE.into(), names, curves, ..Lines::default() };
-        return heading + figures.lines(lines, caption);
+        let series = residuals.into_iter().enumerate().map(curve).collect();
+        return heading + figures.lines(Lines::new(TITLE, [&x.name, "residual"], series), caption);
     }
     caption += " Colour scale clipped at the 99th percentile.";
-    let panel = |(block, name): (Block, String)| Panel { title: name, block, scale: Scale::Differences };
+    let panel = |(block, name): (Block, String)| Panel { title: name, block, ends: None };
     heading + figures.maps(TITLE, residuals.into_iter().map(panel).collect(), caption)
 }

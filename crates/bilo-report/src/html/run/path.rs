@@ -2,11 +2,12 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
-use crate::html::figure::{Curve, Figures, Lines};
+use crate::html::figure::{Figures, Lines};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 use crate::picture::contour::Polyline;
 use crate::picture::landscape::Landscape;
+use crate::picture::series::{Series, Shape};
 use std::f64::consts::TAU;
 
 /// Lines around the estimate; the outermost passes the guess.
@@ -21,27 +22,19 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
         return Html::default();
     };
     let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
-    let point = |what: &str, colour: usize, key: &str| {
-        let (x, y) = (of(first, key)?, of(second, key)?);
-        Some(Curve::new(what, colour, &[x], vec![y]).scattered_points())
-    };
+    let point = |key: &str| Some([of(first, key)?, of(second, key)?]);
+    let dot = |point| vec![Shape::Dots(vec![point], 5.0)];
     // A history shows the state before each step: the estimate is one further.
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
         values.iter().copied().chain(of(name, "estimate")).collect()
     };
-    let mut curves = vec![Curve::new("path", ESTIMATE, &extended(x, first), extended(y, second))];
-    curves.extend(point("guess", GUESS, "guess"));
-    curves.extend(point("estimate", ESTIMATE, "estimate"));
-    curves.extend(point("truth", TRUTH, "truth").map(Curve::dashed));
+    let mut series = vec![Series::curve("path", ESTIMATE, &extended(x, first), &extended(y, second))];
+    series.extend(point("guess").map(|at| Series::new("guess", GUESS, dot(at))));
+    series.extend(point("estimate").map(|at| Series::new("estimate", ESTIMATE, dot(at))));
+    series.extend(point("truth").map(|at| Series::new("truth", TRUTH, vec![Shape::Ring(at, 8.0)])));
     let (contours, legend) = contours(source, [first, second]);
-    let lines = Lines {
-        title: format!("{second} against {first}"),
-        names: [first.clone(), second.clone()],
-        curves,
-        contours,
-        half: true,
-        ..Lines::default()
-    };
+    let lines = Lines::new(format!("{second} against {first}"), [first, second], series);
+    let lines = Lines { contours, half: true, ..lines };
     figures.lines(lines, html!("from the guess to the estimate.{}", legend))
 }
 
@@ -51,16 +44,11 @@ fn contours(source: &Source, names: [&str; 2]) -> (Vec<Polyline>, Html) {
     if let Some(landscape) = landscape(source, names) {
         return (landscape.contours(), Html::text(" Lines of equal data loss, by reference solutions."));
     }
-    match rings(source, names) {
-        Some(rings) => (
-            rings,
-            html!(
-                " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
-                 <code>bilo report --contours</code> solves for those of the whole plane."
-            ),
-        ),
-        None => (vec![], Html::default()),
-    }
+    let legend = html!(
+        " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
+         <code>bilo report --contours</code> solves for those of the whole plane."
+    );
+    rings(source, names).map(|rings| (rings, legend)).unwrap_or_default()
 }
 
 fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {

@@ -65,7 +65,7 @@ fn definitions<'a>(
 fn domain(source: &Source, names: &Names) -> Html {
     let number = |value: &toml_edit::Value| {
         let value = value.as_float().or(value.as_integer().map(|value| value as f64));
-        value.map(crate::html::text::number)
+        value.map(|value| Html::text(&crate::html::text::number(value)))
     };
     let end = |end: &toml_edit::Value| {
         number(end).unwrap_or_else(|| inline_formula(end.as_str().unwrap_or(""), names))

@@ -2,13 +2,14 @@
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::html::block::Block;
-use crate::html::figure::{Curve, Figures, Lines, Panel, Scale};
+use crate::html::figure::{Figures, Lines, Panel};
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;
 use crate::html::source::{Source, string};
 use crate::html::text::{number, or_none, scientific};
 use crate::markup::{Html, html};
+use crate::picture::series::{Series, Shape, joined};
 use serde_json::Value;
 
 pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
@@ -86,7 +87,7 @@ fn arguments(unknown: &Value) -> Vec<String> {
     of.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// Estimate, truth and guess of a function, as curves or as fields.
+/// A figure of a function: curves, or fields.
 fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -> Html {
     let Some(axes) = axes_of(source, &arguments(unknown)) else { return Html::default() };
     let block = |suffix: &str| {
@@ -94,60 +95,58 @@ fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -
         Block::new(array, &axes, source.time())
     };
     let Some(estimate) = block("") else { return Html::default() };
-    let others = [("truth", block("_truth"), TRUTH), ("guess", block("_guess"), GUESS)];
-    match estimate.axes.len() {
-        1 => curves(name, &estimate, block("_sd"), &others, figures),
-        2 => maps(name, &estimate, others, figures),
+    let [sd, truth, guess] = ["_sd", "_truth", "_guess"].map(block);
+    let function = Function { name, estimate, sd, truth, guess };
+    match axes.len() {
+        1 => function.curves(figures),
+        2 => function.maps(figures),
         _ => Html::default(),
     }
 }
 
-fn curves(
-    name: &str,
-    estimate: &Block,
+/// An unknown function, with what it may be compared with.
+struct Function<'a> {
+    name: &'a str,
+    estimate: Block,
     sd: Option<Block>,
-    others: &[(&str, Option<Block>, usize)],
-    figures: &mut Figures,
-) -> Html {
-    let nodes = &estimate.axes[0].nodes;
-    let mut curves = vec![];
-    for (what, block, colour) in others {
-        if let Some(block) = block {
-            curves.push(Curve::new(what, *colour, nodes, block.values.clone()).dashed());
-        }
-    }
-    let twice = sd.map_or(vec![], |sd| sd.values.iter().map(|sd| 2.0 * sd).collect());
-    let banded = if twice.is_empty() {
-        ""
-    } else {
-        "; the band is the 95 % interval, two standard errors to each side"
-    };
-    curves.push(Curve::new("estimate", ESTIMATE, nodes, estimate.values.clone()).with_band(twice));
-    let names = [estimate.axes[0].name.clone(), name.to_owned()];
-    let caption = format!("at {} nodes{banded}.", estimate.resolution());
-    figures.lines(Lines { title: name.into(), names, curves, ..Lines::default() }, caption)
+    truth: Option<Block>,
+    guess: Option<Block>,
 }
 
-fn maps(
-    name: &str,
-    estimate: &Block,
-    others: [(&str, Option<Block>, usize); 2],
-    figures: &mut Figures,
-) -> Html {
-    let [(_, truth, _), (_, guess, _)] = others;
-    let compared = [Some(estimate), truth.as_ref()];
-    let ranges = compared.into_iter().flatten().map(Block::range);
-    let (lo, hi) = ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)));
-    let panel = |what: &str, block: Block, scale| Panel { title: format!("{name}, {what}"), block, scale };
-    let difference = truth.as_ref().and_then(|truth| estimate.minus(truth));
-    if let (Some(truth), Some(difference)) = (&truth, &difference) {
-        figures.compare(estimate, truth, difference);
+impl Function<'_> {
+    fn curves(&self, figures: &mut Figures) -> Html {
+        let (axis, values) = (&self.estimate.axes[0], &self.estimate.values);
+        let others = [("truth", &self.truth, TRUTH), ("guess", &self.guess, GUESS)];
+        let curve = |what, colour, values| Series::curve(what, colour, &axis.nodes, values);
+        let others = others.into_iter().filter_map(|(what, block, colour)| {
+            block.as_ref().map(|block| curve(what, colour, &block.values).dashed())
+        });
+        let mut series: Vec<Series> = others.chain([curve("estimate", ESTIMATE, values)]).collect();
+        let mut banded = "";
+        if let Some(sd) = &self.sd {
+            let beside = |side: f64| {
+                let heights = values.iter().zip(&sd.values).map(|(value, sd)| value + side * sd);
+                joined(&axis.nodes, &heights.collect::<Vec<f64>>())
+            };
+            let estimate = series.last_mut().expect("the estimate");
+            estimate.shapes.insert(0, Shape::Band(beside(2.0), beside(-2.0)));
+            banded = "; the band is the 95 % interval, two standard errors to each side";
+        }
+        let caption = format!("at {} nodes{banded}.", self.estimate.resolution());
+        figures.lines(Lines::new(self.name, [&axis.name, self.name], series), caption)
     }
-    let mut panels = vec![panel("estimate", estimate.clone(), Scale::Values(lo, hi))];
-    panels.extend(truth.map(|truth| panel("truth", truth, Scale::Values(lo, hi))));
-    panels.extend(difference.map(|block| panel("estimate − truth", block, Scale::Differences)));
-    panels.extend(guess.map(|guess| panel("guess", guess, Scale::Values(lo, hi))));
-    let caption =
-        format!("at {} nodes; estimate, truth and guess in the same colours.", estimate.resolution());
-    figures.maps(name, panels, caption)
+
+    fn maps(self, figures: &mut Figures) -> Html {
+        let Function { name, estimate, truth, guess, .. } = self;
+        let ends = Some(Block::common_range([Some(&estimate), truth.as_ref()].into_iter().flatten()));
+        let caption =
+            format!("at {} nodes; estimate, truth and guess in the same colours.", estimate.resolution());
+        let difference = truth.as_ref().and_then(|truth| figures.compare(&estimate, truth));
+        let panel = |what: &str, block: Block, ends| Panel { title: format!("{name}, {what}"), block, ends };
+        let mut panels = vec![panel("estimate", estimate, ends)];
+        panels.extend(truth.map(|truth| panel("truth", truth, ends)));
+        panels.extend(difference.map(|block| panel("estimate − truth", block, None)));
+        panels.extend(guess.map(|guess| panel("guess", guess, ends)));
+        figures.maps(name, panels, caption)
+    }
 }

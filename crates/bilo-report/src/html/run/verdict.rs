@@ -19,17 +19,12 @@ pub(super) fn header(source: &Source) -> Html {
         (false, true) => "good",
         (false, false) => "fair",
     };
+    let (name, facts, agreement, notes) =
+        (source.word("problem"), facts(source), agreement(source), list("notes", "note"));
     html!(
         "<header>\n<h1>{name}</h1>\n<p class=\"about\">{about}</p>\n<p class=\"facts\">{facts}</p>\n\
-         <div class=\"verdict {class}\"><p>{ended} {agreement}</p>\n{warnings}{notes}</div>\n</header>\n",
-        name = source.word("problem"),
-        about = about,
-        facts = facts(source),
-        class = class,
-        ended = ended,
-        agreement = agreement(source),
-        warnings = warnings,
-        notes = list("notes", "note"),
+         <div class=\"verdict {class}\"><p>{ended} {agreement}</p>\n{warnings}{notes}</div>\n</header>\n";
+        name, about, facts, class, ended, agreement, warnings, notes
     )
 }
 
@@ -83,17 +78,13 @@ fn agreement(source: &Source) -> Html {
     let (solver, by) = (solver(source), scientific(*most, 1));
     match agrees(source) {
         true => html!(
-            "The {} and the reference solution at the estimate agree: they differ by {}{} (relative L²).",
-            solver,
-            by,
-            place
+            "The {solver} and the reference solution at the estimate agree: they differ by {by}{place} (relative L²).";
+            solver, by, place
         ),
         false => html!(
-            "The {} <b>is no solution of the equations at the estimate</b>: it differs by {}{} from the reference solution \
-             (relative L²).",
-            solver,
-            by,
-            place
+            "The {solver} <b>is no solution of the equations at the estimate</b>: it differs by {by}{place} from the \
+             reference solution (relative L²).";
+            solver, by, place
         ),
     }
 }
