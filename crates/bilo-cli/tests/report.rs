@@ -119,7 +119,7 @@ fn a_function_has_its_band() {
     place.bilo("run reaction-coefficient-8 --method adjoint --quiet --out rod").succeeds();
     let page = place.join("rod/report.html");
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("the band is two standard deviations to each side"), "{text}");
+    assert!(text.contains("the band is the 95 % interval"), "{text}");
     let Some((dom, complaints)) = shown(&page, "") else {
         eprintln!("SKIPPED: no chromium here, so nobody looked at the page");
         return;

@@ -456,20 +456,21 @@ fn the_contour_is_a_circle_in_a_file_that_is_listed() {
     let said = place.bilo("run disc.toml --quiet --method adjoint --out out").succeeds();
     assert!(said.stdout.contains("problem.toml, front.svg\n"), "{}", said.stdout);
     let svg = place.read("out/front.svg");
-    for text in ["u_x at t = 0.5, classical solution", "contours at t = 0.5", "front &lt;&amp;&gt;: data"] {
+    for text in ["u_x at t = 0.5, reference solution", "contours at t = 0.5", "front &lt;&amp;&gt;: data"] {
         assert!(svg.contains(&format!(">{text}</text>")), "{text}");
     }
-    assert!(svg.contains(": classical solution</text>") && !svg.contains(": network</text>"));
+    assert!(svg.contains(": reference solution</text>") && !svg.contains(": network</text>"));
     // Those of the field, of its bar and of the contours.
     let frames: Vec<&str> = svg.lines().filter(|line| line.starts_with("<rect x=")).collect();
     let [left, top, _, height] = numbers(frames[2])[..4] else { panic!("{frames:?}") };
     let (unit, middle) = (height / 3.0, [left + height / 3.0, top + height * 2.0 / 3.0]);
-    let circle = svg.lines().find(|line| line.contains("stroke-dasharray")).expect("a broken line");
+    let broken = |line: &&str| line.contains("Z\" ") && line.contains("stroke-dasharray");
+    let circle = svg.lines().find(broken).expect("a closed line in dashes");
     let points = numbers(circle.split('"').nth(1).expect("its points"));
     assert!(points.len() > 200, "{circle}");
     for point in points.chunks_exact(2) {
         let radius = (point[0] - middle[0]).hypot(point[1] - middle[1]) / unit;
-        // Nodes are 3/160 apart, and pixels are written to hundredths.
+        // Nodes are 3/160 apart, and pixels are written to thousandths.
         assert!((radius - 0.7).abs() < 3e-4, "{radius}");
     }
 }
@@ -483,7 +484,7 @@ fn a_run_of_both_levels_draws_both_solutions() {
     for text in [
         ": data</text>",
         ": network</text>",
-        ": classical solution</text>",
+        ": reference solution</text>",
         ">u_x at t = 0.5, network</text>",
     ] {
         assert!(svg.contains(text), "{text}");

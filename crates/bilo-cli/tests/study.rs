@@ -104,7 +104,7 @@ fn methods_have_settings_of_their_own() {
         [["pinn", "1.0"], ["pinn", "100.0"], ["adjoint", "-"]]
     );
     let ways = fs::read_to_string(folder.path().join("runs/toy/trajectories.svg")).unwrap();
-    assert!(ways.contains(">pinn, data-weight 100.0</text>") && ways.contains("#bebebe"), "contours: {ways}");
+    assert!(ways.contains(">pinn, data-weight 100.0</text>") && ways.contains("class=\"contour\""), "{ways}");
 }
 
 /// Killed at any moment and started again, a study comes to the same, to the bit, as if nothing had happened.

@@ -1,11 +1,16 @@
 //! `NAME.svg`: a picture of the result, a field in colours beside contours.
 
-use super::number::significant;
-use super::picture::colour::{Colour, INK, LINES};
-use super::picture::grid::Grid;
-use super::picture::panel::{Contours, Panel, Shade, row};
+use crate::number::{extent, significant};
+use crate::picture::axes::Axis;
+use crate::picture::colour::{Colour, INK, LINES, grey, viridis};
+use crate::picture::contour::{Grid, contours};
+use crate::picture::plot::{Plot, Shade};
+use crate::picture::series::{Series, Shape};
+use crate::picture::sheet::sheet;
 use bilo::outcome::{Drawing, Line, Shown, Whose};
 
+/// The longer side of a rectangle, in pixels.
+const LONGER_SIDE: f64 = 320.0;
 /// How much of the background the colours of a field hide.
 const OPACITY: f64 = 0.5;
 /// Characters that have room in a title or a line of the legend.
@@ -13,36 +18,45 @@ const LONGEST: usize = 44;
 
 /// A drawing as SVG: the field over the background, beside it the contours over the background.
 pub fn svg(drawing: &Drawing) -> String {
-    let [x, y] = &drawing.axes;
-    let grid = |values| Grid::new(x, y, values);
     let place = place(drawing);
-    let title_of = |field: &Shown| short(&format!("{}{place}, {}", field.name, of(field.whose)));
-    let titles =
-        [drawing.field.as_ref().map_or_else(|| short(&drawing.name), title_of), format!("contours{place}")];
-    let legends: Vec<String> = drawing.lines.iter().map(legend).collect();
-    let bar = drawing.field.as_ref().map_or_else(String::new, |field| short(&field.name));
-
-    let empty = Panel {
-        title: &titles[0],
-        names: [&drawing.names[0], &drawing.names[1]],
-        to_scale: drawing.to_scale,
-        background: drawing.background.as_deref().map(grid),
-        field: None,
-        contours: vec![],
-    };
-    let opacity = if drawing.background.is_some() { OPACITY } else { 1.0 };
     let field = drawing.field.as_ref();
-    let field = field.map(|field| Shade { grid: grid(&field.values), name: &bar, range: None, opacity });
-    let contours: Vec<Contours<'_>> =
-        drawing.lines.iter().zip(&legends).map(|(line, legend)| contours(line, legend)).collect();
-    let mut panels = vec![];
-    if field.is_some() || contours.is_empty() {
-        panels.push(Panel { field, ..empty.clone() });
+    let mut plots = vec![];
+    if field.is_some() || drawing.lines.is_empty() {
+        let title_of = |field: &Shown| short(&format!("{}{place}, {}", field.name, of(field.whose)));
+        let mut plot = background(drawing, &field.map_or_else(|| short(&drawing.name), title_of));
+        let opacity = if drawing.background.is_some() { OPACITY } else { 1.0 };
+        plot.shades.extend(field.map(|field| shade(drawing, &field.values, viridis, opacity)));
+        plots.push(plot);
     }
-    if !contours.is_empty() {
-        panels.push(Panel { title: &titles[1], contours, ..empty });
+    if !drawing.lines.is_empty() {
+        let series = drawing.lines.iter().map(series).collect();
+        plots.push(Plot { series, halo: true, ..background(drawing, &format!("contours{place}")) });
     }
-    row(&panels)
+    sheet(&plots, 2).into_string()
+}
+
+/// The rectangle that holds every field, with the background in grey.
+fn background(drawing: &Drawing, title: &str) -> Plot {
+    let axes = || drawing.lines.iter().map(|line| &line.axes).chain([&drawing.axes]);
+    let ends =
+        [0, 1].map(|axis: usize| extent(axes().flat_map(|axes| &axes[axis]).copied()).unwrap_or((0.0, 1.0)));
+    let lengths = if drawing.to_scale { ends.map(|(lo, hi)| hi - lo) } else { [1.0; 2] };
+    let size = lengths.map(|length| LONGER_SIDE * length / lengths[0].max(lengths[1]));
+    let names = [drawing.names[0].as_str(), &drawing.names[1]];
+    let mut plot = Plot::new(title, names, ends.map(Axis::linear), size);
+    let behind = drawing.background.as_ref();
+    plot.shades.extend(behind.map(|values| Shade { bar: false, ..shade(drawing, values, grey, 1.0) }));
+    plot
+}
+
+/// A field at the nodes of a drawing.
+fn shade(drawing: &Drawing, values: &[f64], map: fn(f64) -> Colour, opacity: f64) -> Shade {
+    let [x, y] = &drawing.axes;
+    let (columns, rows) = (x.len(), y.len());
+    let upwards = (0..rows).flat_map(|j| (0..columns).map(move |i| values[i * rows + j])).collect();
+    let ends = Grid::new(x, y, values).range().unwrap_or((0.0, 1.0));
+    let corners = [[x[0], y[0]], [x[columns - 1], y[rows - 1]]];
+    Shade { shape: [1, rows, columns], values: upwards, corners, map, ends, opacity, bar: true, array: None }
 }
 
 /// ` at t = 1`, or nothing if there are no other coordinates.
@@ -55,7 +69,7 @@ fn place(drawing: &Drawing) -> String {
 fn of(whose: Whose) -> &'static str {
     match whose {
         Whose::Network => "network",
-        Whose::Classical => "classical solution",
+        Whose::Classical => "reference solution",
         Whose::Data => "data",
     }
 }
@@ -68,8 +82,8 @@ fn legend(line: &Line) -> String {
     format!("{}: {}{nowhere}", short(&line.name), of(line.whose))
 }
 
-/// Data in one colour; a hue for each contour, lines of the network whole and those of the classical solution broken.
-fn contours<'a>(line: &'a Line, name: &'a str) -> Contours<'a> {
+/// Data in one colour; a hue for each contour, lines of the network whole and those of the reference solution broken.
+fn series(line: &Line) -> Series {
     let hue = LINES[line.contour % LINES.len()];
     let (colour, dashed) = match line.whose {
         Whose::Data => (INK, false),
@@ -78,7 +92,9 @@ fn contours<'a>(line: &'a Line, name: &'a str) -> Contours<'a> {
         Whose::Classical => (hue.over(Colour([0; 3]), 0.6), true),
     };
     let [x, y] = &line.axes;
-    Contours { grid: Grid::new(x, y, &line.values), levels: vec![line.level], name, colour, dashed }
+    let found = contours(&Grid::new(x, y, &line.values), line.level);
+    let shapes = found.into_iter().map(|line| Shape::Line(line.points, line.closed)).collect();
+    Series { dashed, ..Series::new(legend(line), colour, shapes) }
 }
 
 /// The beginning of a text that is too long.
@@ -122,7 +138,7 @@ mod tests {
     }
 
     fn frames(drawing: &Drawing) -> usize {
-        svg(drawing).matches("<rect x=").count()
+        svg(drawing).matches("fill=\"none\" stroke=\"#5c6470\" stroke-width=\"0.8\"/>").count()
     }
 
     #[test]
@@ -132,8 +148,8 @@ mod tests {
             "u at z = 0.25, t = 1, network",
             "contours at z = 0.25, t = 1",
             "front: network",
-            "front: classical solution",
-            "front: classical solution (nowhere)",
+            "front: reference solution",
+            "front: reference solution (nowhere)",
         ] {
             assert!(svg.contains(&format!(">{text}</text>")), "{text}");
         }

@@ -1,6 +1,6 @@
 //! What `bilo solve` did: for people and for programs.
 
-use super::number::{duration, significant};
+use super::number::{duration, extent, significant};
 use crate::files::{FIELDS, TABLE};
 use bilo::forward::{Forward, Work};
 use serde_json::{Map, Value, json};
@@ -45,7 +45,7 @@ impl Solved<'_> {
         let (description, seconds) = (&self.forward.description, duration(self.seconds));
         let _ = writeln!(text, "\nSolved by {description}: {} in {seconds}.", self.work());
         for array in &self.forward.fields.arrays {
-            let (least, most) = range(&array.values);
+            let (least, most) = extent(array.values.iter().copied()).unwrap_or_default();
             let _ = writeln!(text, "{}: from {} to {}", array.name, significant(least), significant(most));
         }
         let _ = writeln!(text, "Files in {}: {FIELDS}, {TABLE}", self.out.display());
@@ -70,7 +70,7 @@ impl Solved<'_> {
         let unknown =
             |stated: &Stated| (stated.name.clone(), json!({ "value": stated.value, "from": stated.from }));
         let state = |array: &bilo::outcome::Field| {
-            let (least, most) = range(&array.values);
+            let (least, most) = extent(array.values.iter().copied()).unwrap_or_default();
             (array.name.clone(), json!({ "min": least, "max": most }))
         };
         let cells: Map<String, Value> =
@@ -92,10 +92,6 @@ impl Solved<'_> {
         });
         format!("{value:#}\n")
     }
-}
-
-fn range(values: &[f64]) -> (f64, f64) {
-    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)))
 }
 
 /// "1 step", "2 steps".

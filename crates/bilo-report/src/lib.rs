@@ -5,11 +5,11 @@
 
 pub mod csv;
 pub mod drawing;
-mod escape;
 pub mod files;
 pub mod forward;
 pub mod history;
 pub mod html;
+mod markup;
 pub mod npz;
 pub mod number;
 pub mod picture;

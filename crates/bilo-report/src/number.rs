@@ -13,6 +13,44 @@ pub fn significant(value: f64) -> String {
     }
 }
 
+/// So many significant digits as in print.
+pub(crate) fn in_print(value: f64, digits: usize) -> String {
+    let scientific = format!("{value:.*e}", digits - 1);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return "–".to_owned() };
+    match exponent.parse::<i32>() {
+        Ok(power @ -3..=4) => {
+            as_in_print(&trimmed(&format!("{value:.*}", (digits as i32 - 1 - power).max(0) as usize)))
+        }
+        _ => as_in_print(&format!("{}e{exponent}", trimmed(mantissa))),
+    }
+}
+
+/// `-1.5e-7` as −1.5 × 10⁻⁷, and `1e9` as 10⁹.
+pub(crate) fn as_in_print(number: &str) -> String {
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|digit| char::from_u32('⁰' as u32 + digit)).unwrap_or(c),
+    };
+    let text = match number.split_once('e') {
+        Some((front, exponent)) => {
+            let front = if front == "1" { String::new() } else { format!("{front} × ") };
+            front + "10" + &exponent.chars().map(raised).collect::<String>()
+        }
+        None => number.to_owned(),
+    };
+    text.replace('-', "−")
+}
+
+/// Least and greatest of the numbers that are finite; none if there are no such.
+pub(crate) fn extent(numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let finite = numbers.into_iter().filter(|number| number.is_finite());
+    finite
+        .fold(None, |ends, v| ends.map_or(Some((v, v)), |(lo, hi): (f64, f64)| Some((lo.min(v), hi.max(v)))))
+}
+
 fn trimmed(number: &str) -> String {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.').to_string(),
@@ -54,6 +92,23 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(significant(value), text);
         }
+    }
+
+    #[test]
+    fn numbers_of_drawings_are_set_as_in_print() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.5, "−0.5"),
+            (0.30000000000000004, "0.3"),
+            (12345.6, "12346"),
+            (-2e-4, "−2 × 10⁻⁴"),
+            (1e-12, "10⁻¹²"),
+            (3.5e8, "3.5 × 10⁸"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(in_print(value, 5), text);
+        }
+        assert_eq!(in_print(123.4, 2), "123");
     }
 
     #[test]

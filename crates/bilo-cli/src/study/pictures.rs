@@ -1,4 +1,4 @@
-//! Pictures of a study: bars of all figures, and the ways of two unknowns.
+//! Pictures of a study: bars of all figures, and the paths of two unknowns.
 
 use super::folder_name;
 use super::plan::{Case, Plan, short};
@@ -13,7 +13,7 @@ use bilo_report::picture::paths::{self, Plane};
 use std::fs;
 use std::path::Path;
 
-/// Most points of a way that are drawn.
+/// Most points of a path that are drawn.
 const MOST_POINTS: usize = 2000;
 
 /// How cases stand side by side: by a key that all have, and by all else.
@@ -77,7 +77,7 @@ pub(super) fn bars(plan: &Plan, summary: &Summary) -> String {
     bars::sheet(&charts, &layout.of, &layout.groups, &layout.series)
 }
 
-/// The ways of the first seed, where there are two scalar unknowns and nothing else in all runs.
+/// The paths of the first seed, where there are two scalar unknowns and nothing else in all runs.
 pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<Option<String>, Failure> {
     let outcomes = || ended.iter().flatten();
     let Some(names) = outcomes().next().and_then(two_scalars) else { return Ok(None) };
@@ -86,7 +86,7 @@ pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<O
     }
     let layout = Layout::new(plan);
     let empty =
-        Plane { title: String::new(), ways: vec![vec![]; layout.series.len()], goal: None, landscape: None };
+        Plane { title: String::new(), paths: vec![vec![]; layout.series.len()], goal: None, landscape: None };
     let mut planes = vec![empty; layout.groups.len()];
     for ((case, &(group, series)), ended) in
         plan.cases.iter().zip(&layout.places).zip(ended.chunks(plan.seeds.len()))
@@ -99,7 +99,7 @@ pub(super) fn trajectories(plan: &Plan, ended: &[Ended], out: &Path) -> Result<O
             format!("{} = {}", layout.of, layout.groups[group])
         };
         let history = fs::read_to_string(file).map(|text| History::parse(&text, MOST_POINTS));
-        plane.ways[series] = history.map_or(vec![], |history| history.way([&names[0], &names[1]]));
+        plane.paths[series] = history.map_or(vec![], |history| history.way([&names[0], &names[1]]));
         plane.goal = plane.goal.or_else(|| goal(ended.first()?.as_ref().ok()?));
     }
     if plan.contours {
@@ -124,7 +124,7 @@ fn goal(outcome: &Outcome) -> Option<[f64; 2]> {
     Some([first.truth?, second.truth?])
 }
 
-/// The data loss around the ways.
+/// The data loss around the paths.
 fn landscape(case: &Case, seed: u64, ends: [(f64, f64); 2]) -> Result<Option<Landscape>, Failure> {
     let axes = Landscape::axes(ends);
     let problem = case.statement.problem(&case.overrides)?;

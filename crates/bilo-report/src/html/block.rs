@@ -1,5 +1,6 @@
 //! Arrays on their way into a page: in the order of an image, thinned, rounded to 16 bits.
 
+use crate::number::extent;
 use crate::picture::base64;
 use bilo::npy::Array;
 use serde_json::{Value, json};
@@ -44,9 +45,12 @@ impl Block {
 
     /// Least and greatest finite value.
     pub(super) fn range(&self) -> (f64, f64) {
-        let finite = self.values.iter().filter(|value| value.is_finite());
-        let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        if lo <= hi { (lo, hi) } else { (0.0, 0.0) }
+        extent(self.values.iter().copied()).unwrap_or_default()
+    }
+
+    /// Least and greatest finite value of several.
+    pub(super) fn common_range<'a>(blocks: impl Iterator<Item = &'a Block>) -> (f64, f64) {
+        extent(blocks.map(Block::range).flat_map(|(lo, hi)| [lo, hi])).unwrap_or_default()
     }
 
     /// A size that 99 of 100 values do not exceed: single points, corners above all, would hide all others.
@@ -57,8 +61,8 @@ impl Block {
         sizes.get((0.99 * sizes.len() as f64) as usize).or(sizes.last()).copied().unwrap_or(0.0)
     }
 
-    /// For the page: shape, range, and shares of the range in 16 bits.
-    pub(super) fn packed(&self) -> Value {
+    /// For the page: the numbers of its axes there, its range, and shares of the range in 16 bits.
+    pub(super) fn packed(&self, axes: Vec<usize>) -> Value {
         let (lo, hi) = self.range();
         let width = if hi > lo { hi - lo } else { 1.0 };
         let level = |value: &f64| match value.is_finite() {
@@ -66,8 +70,7 @@ impl Block {
             false => NOTHING,
         };
         let bytes: Vec<u8> = self.values.iter().flat_map(|value| level(value).to_le_bytes()).collect();
-        let shape: Vec<usize> = self.axes.iter().map(|axis| axis.nodes.len()).collect();
-        json!({ "shape": shape, "lo": lo, "width": width, "data": base64(&bytes) })
+        json!({ "axes": axes, "lo": lo, "width": width, "data": base64(&bytes) })
     }
 
     /// "101 × 101"
@@ -146,13 +149,13 @@ mod tests {
         let block = Block::new(&array, &axes, Some("t")).unwrap();
         assert!(block.values.len() <= MOST_VALUES);
         assert_eq!(block.values.len(), block.axes.iter().map(|axis| axis.nodes.len()).product::<usize>());
-        assert!(block.packed()["data"].as_str().unwrap().len() < 330_000);
+        assert!(block.packed(vec![])["data"].as_str().unwrap().len() < 330_000);
     }
 
     #[test]
     fn sixteen_bits_keep_the_ends_and_the_holes() {
         let block = Block { axes: vec![axis("x", 3)], values: vec![-1.0, f64::NAN, 3.0] };
-        let packed = block.packed();
+        let packed = block.packed(vec![]);
         assert_eq!(packed["data"], base64(&[0, 0, 255, 255, 254, 255]));
         assert_eq!((packed["lo"].as_f64(), packed["width"].as_f64()), (Some(-1.0), Some(4.0)));
     }

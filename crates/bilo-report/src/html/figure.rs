@@ -1,37 +1,35 @@
-//! Figures as data; `assets/*.js` draws them.
+//! Figures of a page: drawings, and the arrays that a script reads values and other frames from.
 
-use super::block::{Axis, Block};
-use crate::escape::escaped;
+use super::block::{Axis as Nodes, Block};
+use crate::markup::{Html, html};
+use crate::number::extent;
+use crate::picture::axes::Axis;
+use crate::picture::colour::{diverging, viridis};
+use crate::picture::contour::Polyline;
+use crate::picture::plot::{ASIDE, ASIDE_FIELD, Plot, Shade};
+use crate::picture::series::{Series, Shape};
+use crate::picture::sheet::sheet;
 use serde_json::{Map, Value, json};
 
-/// All figures of a page, and the arrays that they show.
+/// Width of a figure that has a row of the page, and of one that shares it.
+const WHOLE: f64 = 976.0;
+const HALF: f64 = 472.0;
+/// Height of a rectangle with curves.
+const HEIGHT: f64 = 270.0;
+/// Most fields in a row, and the longest side of one.
+const ABREAST: usize = 3;
+const LONGEST_SIDE: f64 = 320.0;
+
+/// What all figures of a page have in common.
 #[derive(Default)]
 pub(super) struct Figures {
     /// The coordinate that is no length.
     time: Option<String>,
-    figures: Vec<Value>,
+    count: usize,
     arrays: Map<String, Value>,
-}
-
-/// A curve, a way or a set of points.
-pub(super) struct Series {
-    pub(super) name: String,
-    /// Colour among those of lines; curves of the same thing have the same colour in all figures.
-    pub(super) colour: usize,
-    pub(super) dashed: bool,
-    /// Points without lines between them.
-    pub(super) points: bool,
-    pub(super) x: Vec<f64>,
-    pub(super) y: Ordinates,
-    /// How far a band reaches to both sides of a curve; empty without one.
-    pub(super) band: Vec<f64>,
-}
-
-/// The heights of a curve.
-pub(super) enum Ordinates {
-    Fixed(Vec<f64>),
-    /// An array over (frame, x): one curve for every place of the slider.
-    Moving(Block),
+    axes: Vec<Value>,
+    /// Arrays that are one minus another, with the names of both.
+    derived: Vec<(Block, String)>,
 }
 
 /// Curves in one rectangle.
@@ -45,25 +43,20 @@ pub(super) struct Lines {
     pub(super) rules: Vec<(f64, String)>,
     /// Where something begins.
     pub(super) marks: Vec<(f64, String)>,
-    pub(super) bars: bool,
-    /// Lines of equal height of what a way leads through.
-    pub(super) contours: Vec<Vec<[f64; 2]>>,
+    /// Lines of equal height of what a path leads through.
+    pub(super) contours: Vec<Polyline>,
+    /// Whether it shares a row of the page.
+    pub(super) half: bool,
+    /// The axis whose slider moves curves, and the ends of their heights everywhere.
+    pub(super) moving: Option<(usize, (f64, f64))>,
 }
 
 /// A field in colours.
 pub(super) struct Panel {
     pub(super) title: String,
     pub(super) block: Block,
-    pub(super) scale: Scale,
-}
-
-/// How numbers become colours.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Scale {
-    /// Between two ends.
-    Values(f64, f64),
-    /// Around zero, as far as 99 of 100 values.
-    Differences,
+    /// The values of the first and the last colour; without them colours are around zero, clipped at the 99th percentile.
+    pub(super) ends: Option<(f64, f64)>,
 }
 
 impl Figures {
@@ -72,68 +65,74 @@ impl Figures {
         Figures { time: time.map(str::to_owned), ..Figures::default() }
     }
 
-    /// The place of a figure with curves.
-    pub(super) fn lines(&mut self, lines: Lines, caption: &str) -> String {
-        let mut frames = Value::Null;
-        let mut series = vec![];
-        for one in lines.series {
-            let y = match one.y {
-                Ordinates::Fixed(values) => json!(values.iter().map(|y| rounded(*y)).collect::<Vec<_>>()),
-                Ordinates::Moving(block) => {
-                    frames = axis(&block.axes[0]);
-                    json!({ "array": self.array(&block) })
-                }
-            };
-            let [x, band] =
-                [&one.x, &one.band].map(|list| list.iter().map(|x| rounded(*x)).collect::<Vec<_>>());
-            series.push(json!({
-                "name": one.name, "colour": one.colour, "dashed": one.dashed, "points": one.points,
-                "x": x, "y": y, "band": band,
-            }));
+    /// A figure with curves.
+    pub(super) fn lines(&mut self, mut lines: Lines, caption: impl Into<Html>) -> Html {
+        let width = if lines.half { HALF } else { WHOLE };
+        let [x, y] = &lines.names;
+        let plot = Plot::new("", [x, y], lines.ends(), [width - ASIDE.iter().sum::<f64>(), HEIGHT]);
+        if let [alone] = &mut lines.series[..] {
+            // The title says what it is.
+            alone.name.clear();
         }
-        let contour = |points: Vec<[f64; 2]>| json!([0, 1].map(|axis| column(&points, axis)));
-        let contours: Vec<Value> = lines.contours.into_iter().map(contour).collect();
-        let pair = |(at, name): (f64, String)| json!({ "at": at, "name": name });
-        self.push(
-            json!({
-                "kind": "lines", "title": lines.title, "names": lines.names, "log": lines.logarithmic,
-                "bars": lines.bars, "series": series, "contours": contours, "frames": frames,
-                "rules": lines.rules.into_iter().map(pair).collect::<Vec<_>>(),
-                "marks": lines.marks.into_iter().map(pair).collect::<Vec<_>>(),
-            }),
-            caption,
-        )
+        let Lines { title, series, contours, rules, marks, .. } = lines;
+        let plot = Plot { series, contours, rules, marks, ..plot };
+        self.push(&title, sheet(&[plot], 1), lines.moving.map(|(axis, _)| axis), caption.into())
     }
 
-    /// The place of a row of fields over the same two axes, and over frames if there is a third.
-    pub(super) fn maps(&mut self, title: &str, panels: Vec<Panel>, caption: &str) -> String {
-        let Some(first) = panels.first() else { return String::new() };
-        let [.., y, x] = first.block.axes.as_slice() else { return String::new() };
-        let square = self.time.as_ref() != Some(&y.name);
-        let (x, y) = (axis(x), axis(y));
-        let frames = if first.block.axes.len() == 3 { axis(&first.block.axes[0]) } else { Value::Null };
-        let panels: Vec<Value> = panels.iter().map(|panel| self.panel(panel)).collect();
-        self.push(
-            json!({ "kind": "maps", "title": title, "x": x, "y": y, "square": square, "frames": frames, "panels": panels }),
-            caption,
-        )
+    /// A row of fields over the same two axes, and over frames if there is a third.
+    pub(super) fn maps(&mut self, title: &str, panels: Vec<Panel>, caption: impl Into<Html>) -> Html {
+        let Some(first) = panels.first() else { return Html::default() };
+        let [.., y, x] = first.block.axes.as_slice() else { return Html::default() };
+        let abreast = panels.len().min(ABREAST);
+        let side = (WHOLE / abreast.max(2) as f64 - ASIDE_FIELD.iter().sum::<f64>()).min(LONGEST_SIDE);
+        // Lengths are equal along both axes unless one is time, or the picture would be a strip.
+        let ends = [x, y].map(|axis| extent(axis.nodes.iter().copied()).unwrap_or((0.0, 1.0)));
+        let ratio = (ends[1].1 - ends[1].0) / (ends[0].1 - ends[0].0);
+        let to_scale = self.time.as_ref() != Some(&y.name) && (0.4..2.0).contains(&ratio);
+        let size = [side, if to_scale { side * ratio } else { 0.92 * side }];
+        let frames = (first.block.axes.len() == 3).then(|| self.axis(&first.block.axes[0]));
+        let plots: Vec<Plot> = panels.into_iter().map(|panel| self.panel(panel, ends, size)).collect();
+        self.push(title, sheet(&plots, abreast), frames, caption.into())
     }
 
-    fn panel(&mut self, panel: &Panel) -> Value {
-        let (lo, hi) = match panel.scale {
-            Scale::Values(lo, hi) => (lo, hi),
-            Scale::Differences => {
-                let size = panel.block.usual_size();
-                (-size, size)
-            }
+    fn panel(&mut self, panel: Panel, over: [(f64, f64); 2], size: [f64; 2]) -> Plot {
+        let size_of_most = panel.block.usual_size();
+        let map = if panel.ends.is_some() { viridis } else { diverging };
+        let ends = panel.ends.unwrap_or((-size_of_most, size_of_most));
+        let array = Some(self.array(&panel.block));
+        let Block { axes, values } = panel.block;
+        let (y, x) = (&axes[axes.len() - 2], &axes[axes.len() - 1]);
+        let frames = values.len() / (x.nodes.len() * y.nodes.len());
+        let shade = Shade {
+            shape: [frames, y.nodes.len(), x.nodes.len()],
+            values,
+            corners: [over.map(|(lo, _)| lo), over.map(|(_, hi)| hi)],
+            map,
+            ends,
+            opacity: 1.0,
+            bar: true,
+            array,
         };
-        let colours = if panel.scale == Scale::Differences { "differences" } else { "values" };
-        json!({ "title": panel.title, "array": self.array(&panel.block), "colours": colours, "lo": lo, "hi": hi })
+        let plot = Plot::new(&panel.title, [&x.name, &y.name], over.map(Axis::linear), size);
+        Plot { shades: vec![shade], ..plot }
+    }
+
+    /// The first minus the second. Of the three arrays a page keeps the first and the difference: small differences of rounded
+    /// numbers would be lost.
+    pub(super) fn compare(&mut self, first: &Block, second: &Block) -> Option<Block> {
+        let difference = first.minus(second)?;
+        let names = format!("{} {}", self.array(first), self.array(&difference));
+        self.derived.push((second.clone(), names));
+        Some(difference)
     }
 
     /// Keeps an array once, however many figures show it.
-    fn array(&mut self, block: &Block) -> String {
-        let packed = block.packed();
+    pub(super) fn array(&mut self, block: &Block) -> String {
+        if let Some((_, names)) = self.derived.iter().find(|(other, _)| other == block) {
+            return names.clone();
+        }
+        let axes: Vec<usize> = block.axes.iter().map(|axis| self.axis(axis)).collect();
+        let packed = block.packed(axes);
         if let Some((name, _)) = self.arrays.iter().find(|(_, other)| **other == packed) {
             return name.clone();
         }
@@ -142,53 +141,61 @@ impl Figures {
         name
     }
 
-    fn push(&mut self, figure: Value, caption: &str) -> String {
-        let number = self.figures.len();
-        let kind = figure["kind"].as_str().unwrap_or("").to_owned();
-        let title = escaped(figure["title"].as_str().unwrap_or(""));
-        self.figures.push(figure);
-        format!(
-            "<figure class=\"plot {kind}\" id=\"figure-{number}\" data-figure=\"{number}\">\
-             <figcaption><b>{title}</b> {caption}</figcaption></figure>\n"
+    /// Keeps an axis once, and says which it is.
+    pub(super) fn axis(&mut self, axis: &Nodes) -> usize {
+        let nodes: Vec<Value> = axis.nodes.iter().map(|node| rounded(*node)).collect();
+        let axis = json!({ "name": axis.name, "nodes": nodes });
+        self.axes.iter().position(|other| *other == axis).unwrap_or_else(|| {
+            self.axes.push(axis);
+            self.axes.len() - 1
+        })
+    }
+
+    fn push(&mut self, title: &str, drawing: Html, frames: Option<usize>, caption: Html) -> Html {
+        let number = self.count.to_string();
+        self.count += 1;
+        let frames = frames.map(|axis| html!(" data-frames=\"{}\"", axis.to_string())).unwrap_or_default();
+        html!(
+            "<figure class=\"plot\" id=\"figure-{number}\" data-title=\"{title}\"{frames}>\n{drawing}\
+             <figcaption><b>{title}</b> {caption}</figcaption></figure>\n";
+            number, title, frames, drawing, caption
         )
     }
 
     /// What the script reads.
     pub(super) fn data(self) -> Value {
-        json!({ "figures": self.figures, "arrays": self.arrays, "colours": colours() })
+        json!({ "axes": self.axes, "arrays": self.arrays })
     }
 }
 
-impl Series {
-    /// A curve.
-    pub(super) fn curve(name: &str, colour: usize, x: &[f64], y: Vec<f64>) -> Series {
-        let y = Ordinates::Fixed(y);
-        Series { name: name.into(), colour, dashed: false, points: false, x: x.to_vec(), y, band: vec![] }
+impl Lines {
+    /// Series over a whole row, and nothing else.
+    pub(super) fn new(title: impl Into<String>, [x, y]: [&str; 2], series: Vec<Series>) -> Lines {
+        Lines { title: title.into(), names: [x.to_owned(), y.to_owned()], series, ..Lines::default() }
     }
 
-    /// Its points without lines between them.
-    pub(super) fn scattered(self) -> Series {
-        Series { points: true, ..self }
+    /// Axes that hold all series at all frames, with some room.
+    fn ends(&self) -> [Axis; 2] {
+        let points: Vec<[f64; 2]> = self.series.iter().flat_map(Series::points).collect();
+        let (left, right) = extent(points.iter().map(|point| point[0])).unwrap_or((0.0, 1.0));
+        let everywhere = self.moving.iter().flat_map(|(_, (lo, hi))| [*lo, *hi]);
+        let heights = points.iter().map(|point| point[1]).chain(self.rules.iter().map(|rule| rule.0));
+        let heights = heights.chain(everywhere).filter(|height| !self.logarithmic || *height > 0.0);
+        let (lo, hi) = extent(heights).unwrap_or((0.0, 1.0));
+        let or = |room: f64, other: f64| if room > 0.0 { room } else { other };
+        // A path, or points, touch no side.
+        let scattered = self.series.iter().any(Series::scattered) || left == right;
+        let aside = if scattered { or(0.06 * (right - left), 1.0) } else { 0.0 };
+        let x = Axis::linear((left - aside, right + aside));
+        if self.logarithmic {
+            let room = (hi / lo).powf(0.05).max(1.5);
+            return [x, Axis { lo: lo / room, hi: hi * room, logarithmic: true }];
+        }
+        let room = or(0.06 * (hi - lo), or(0.05 * hi.abs(), 1.0));
+        // Bars stand on the side.
+        let bars = self.series.iter().flat_map(|series| &series.shapes).any(|s| matches!(s, Shape::Bars(_)));
+        [x, Axis::linear((if bars { lo } else { lo - room }, hi + room))]
     }
-
-    /// The same with a band around it.
-    pub(super) fn with_band(self, band: Vec<f64>) -> Series {
-        Series { band, ..self }
-    }
-
-    /// The same in dashes.
-    pub(super) fn dashed(self) -> Series {
-        Series { dashed: true, ..self }
-    }
-}
-
-fn column(points: &[[f64; 2]], axis: usize) -> Vec<Value> {
-    points.iter().map(|point| rounded(point[axis])).collect()
-}
-
-fn axis(axis: &Axis) -> Value {
-    let nodes: Vec<Value> = axis.nodes.iter().map(|node| rounded(*node)).collect();
-    json!({ "name": axis.name, "nodes": nodes })
 }
 
 /// Seven digits: no eye sees more, and the page is half as long.
@@ -197,36 +204,60 @@ fn rounded(value: f64) -> Value {
     short.filter(|value| value.is_finite()).map_or(Value::Null, |value| json!(value))
 }
 
-/// Tables of both maps, 256 colours each, and the colours of lines.
-fn colours() -> Value {
-    use crate::picture::base64;
-    use crate::picture::colour::{Colour, LINES, diverging, viridis};
-    let table = |map: fn(f64) -> Colour| {
-        let bytes: Vec<u8> = (0..256).flat_map(|i| map(f64::from(i) / 255.0).0).collect();
-        base64(&bytes)
-    };
-    json!({
-        "values": table(viridis),
-        "differences": table(diverging),
-        "lines": LINES.map(Colour::hex),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::colour::LINES;
+
+    fn nodes(name: &str, nodes: &[f64]) -> Nodes {
+        Nodes { name: name.into(), nodes: nodes.to_vec() }
+    }
+
+    fn lines(series: Vec<Series>) -> Lines {
+        Lines::new("", ["x", "u"], series)
+    }
 
     #[test]
-    fn an_array_is_kept_once() {
-        let axis = Axis { name: "x".into(), nodes: vec![0.0, 1.0] };
-        let block = Block { axes: vec![axis.clone(), axis], values: vec![0.0, 1.0, 2.0, 3.0] };
+    fn an_array_and_an_axis_are_kept_once() {
+        let axes = vec![nodes("y", &[0.0, 1.0]), nodes("x", &[0.0, 1.0])];
+        let block = Block { axes, values: vec![0.0, 1.0, 2.0, 3.0] };
         let mut figures = Figures::default();
-        let panel = || Panel { title: "u".into(), block: block.clone(), scale: Scale::Differences };
-        let html = figures.maps("<u>", vec![panel(), panel()], "");
+        let panel = || Panel { title: "u".into(), block: block.clone(), ends: None };
+        let html = figures.maps("<u>", vec![panel(), panel()], "").into_string();
         assert!(html.contains("&lt;u&gt;") && !html.contains("<u>"), "{html}");
+        assert_eq!(html.matches("data-array=\"a0\"").count(), 2);
+        assert!(html.contains(">−2</text>") && html.contains(">2</text>"), "colours from -3 to 3: {html}");
         let data = figures.data();
         assert_eq!(data["arrays"].as_object().map(Map::len), Some(1));
-        assert_eq!(data["figures"][0]["panels"][0]["lo"], -3.0);
+        assert_eq!(data["axes"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn axes_hold_curves_bands_and_rules() {
+        let band = Shape::Band(vec![[0.0, 1.5], [2.0, 4.0]], vec![[0.0, 0.5], [2.0, 2.0]]);
+        let curve = Series::new("u", LINES[0], vec![band]);
+        let [x, y] = Lines { rules: vec![(8.5, "truth".into())], ..lines(vec![curve]) }.ends();
+        assert_eq!((x.lo, x.hi), (0.0, 2.0));
+        assert!((y.lo - (0.5 - 0.48)).abs() < 1e-12 && (y.hi - (8.5 + 0.48)).abs() < 1e-12, "{y:?}");
+        let losses = Series::curve("loss", LINES[0], &[1.0, 2.0, 3.0], &[1e-4, 0.0, 1.0]);
+        let [_, y] = Lines { logarithmic: true, ..lines(vec![losses]) }.ends();
+        assert!(y.lo < 1e-4 && y.lo > 5e-5 && y.hi > 1.0, "{y:?}");
+        let [x, _] = lines(vec![Series::curve("u", LINES[0], &[1.0], &[1.0])]).ends();
+        assert_eq!((x.lo, x.hi), (0.0, 2.0), "a point alone has a place");
+        let bars = Series::new("n", LINES[0], vec![Shape::Bars(vec![[[0.0, 0.0], [1.0, 50.0]]])]);
+        assert_eq!(lines(vec![bars]).ends()[1], Axis::linear((0.0, 53.0)));
+    }
+
+    #[test]
+    fn a_moving_curve_is_drawn_within_the_heights_of_all_frames() {
+        let series =
+            Series { array: Some("a0".into()), ..Series::curve("u", LINES[0], &[0.0, 1.0], &[5.0; 2]) };
+        let moving = Lines { moving: Some((0, (0.0, 10.0))), ..lines(vec![series]) };
+        let html = Figures::default().lines(moving, "").into_string();
+        // In the middle of 10 to 280, from side to side.
+        assert!(html.contains("d=\"M62 145L962 145\""), "{html}");
+        assert!(html.contains("data-frames=\"0\"") && html.contains("data-array=\"a0\""), "{html}");
+        assert!(!html.contains("class=\"entry\""), "the title says what is alone: {html}");
     }
 
     #[test]

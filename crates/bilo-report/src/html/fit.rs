@@ -1,11 +1,13 @@
 //! Data against what was fitted to them.
 
-use super::figure::{Figures, Lines, Series};
-use super::run::{CLASSICAL, ESTIMATE, TRUTH};
+use super::figure::{Figures, Lines};
+use super::run::{ESTIMATE, REFERENCE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
-use crate::escape::escaped;
 use crate::files::{fit_file, is_plain};
+use crate::markup::{Html, html};
+use crate::number::extent;
+use crate::picture::series::{Series, Shape};
 use std::fs;
 use std::path::Path;
 
@@ -20,18 +22,18 @@ struct Fit {
     along: Option<(String, Vec<f64>)>,
     data: Vec<f64>,
     fitted: Vec<f64>,
-    /// By the classical solver, if something else was fitted.
+    /// By the reference solver, if something else was fitted.
     classical: Option<Vec<f64>>,
 }
 
 /// A section for each observation that has values.
-pub(super) fn figures(source: &Source, folder: &Path, figures: &mut Figures) -> String {
-    let mut html = String::new();
+pub(super) fn figures(source: &Source, folder: &Path, figures: &mut Figures) -> Html {
+    let mut html = Html::default();
     for name in source.names("observation").into_iter().filter(|name| is_plain(name)) {
         let text = fs::read_to_string(folder.join(fit_file(&name))).unwrap_or_default();
         let columns = Columns::parse(&text);
         if let Some(fit) = columns.and_then(|columns| Fit::of(columns, &source.names("coordinates"))) {
-            html += &fit.html(&name, figures);
+            html += fit.html(&name, figures);
         }
     }
     html
@@ -56,55 +58,44 @@ impl Fit {
         (!data.is_empty()).then_some(Fit { along, data, fitted, classical })
     }
 
-    fn html(&self, name: &str, figures: &mut Figures) -> String {
+    fn html(&self, name: &str, figures: &mut Figures) -> Html {
         let profile = self.along.as_ref().map(|along| self.profile(name, along, figures)).unwrap_or_default();
         let scatter = self.scatter(name, figures);
         let histogram = self.histogram(name, figures);
-        format!("<h3>{}</h3>\n{profile}<div class=\"pair\">\n{scatter}{histogram}</div>\n", escaped(name))
+        html!("<h3>{}</h3>\n{}<div class=\"pair\">\n{}{}</div>\n", name, profile, scatter, histogram)
     }
 
     /// Data and fit along the one coordinate that there is.
-    fn profile(&self, name: &str, (along, places): &(String, Vec<f64>), figures: &mut Figures) -> String {
+    fn profile(&self, name: &str, (along, places): &(String, Vec<f64>), figures: &mut Figures) -> Html {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
         let every = order.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| order.iter().step_by(every).map(|&row| values[row]).collect::<Vec<f64>>();
         let x = thin(places);
-        let data = Series::curve("data", TRUTH, &x, thin(&self.data)).scattered();
-        let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, thin(&self.fitted))];
+        let data = Series::scatter("data", TRUTH, &x, &thin(&self.data));
+        let mut series = vec![data, Series::curve("fit", ESTIMATE, &x, &thin(&self.fitted))];
         if let Some(classical) = &self.classical {
-            series.push(Series::curve("classical", CLASSICAL, &x, thin(classical)).dashed());
+            series.push(Series::curve("reference solution", REFERENCE, &x, &thin(classical)).dashed());
         }
-        let lines = Lines {
-            title: format!("{name} along {along}"),
-            names: [along.clone(), "value".into()],
-            series,
-            ..Lines::default()
-        };
-        figures.lines(lines, "")
+        figures.lines(Lines::new(format!("{name} along {along}"), [along, "value"], series), "")
     }
 
-    fn scatter(&self, name: &str, figures: &mut Figures) -> String {
+    fn scatter(&self, name: &str, figures: &mut Figures) -> Html {
         let every = self.data.len().div_ceil(MOST_POINTS);
         let thin = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
-        let ends = self.data.iter().chain(&self.fitted);
-        let (lo, hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-        let points = Series::curve("observed", ESTIMATE, &thin(&self.data), thin(&self.fitted)).scattered();
-        let scatter = Lines {
-            title: format!("{name}: fit against data"),
-            names: ["data".into(), "fit".into()],
-            series: vec![Series::curve("equal", CLASSICAL, &[lo, hi], vec![lo, hi]).dashed(), points],
-            ..Lines::default()
+        let (lo, hi) = extent(self.data.iter().chain(&self.fitted).copied()).unwrap_or_default();
+        let points = Series::scatter("observed", ESTIMATE, &thin(&self.data), &thin(&self.fitted));
+        let series = vec![Series::curve("equal", REFERENCE, &[lo, hi], &[lo, hi]).dashed(), points];
+        let scatter = Lines::new(format!("{name}: fit against data"), ["data", "fit"], series);
+        let thinned = match every {
+            1 => String::new(),
+            2 => "; every second value is shown".into(),
+            every => format!("; one value in {every} is shown"),
         };
-        let shown = self.data.len().div_ceil(every);
-        let caption = match self.data.len() {
-            all if all == shown => format!("{all} values."),
-            all => format!("{shown} of {all} values."),
-        };
-        figures.lines(scatter, &caption)
+        figures.lines(Lines { half: true, ..scatter }, format!("{} values{thinned}.", self.data.len()))
     }
 
-    fn histogram(&self, name: &str, figures: &mut Figures) -> String {
+    fn histogram(&self, name: &str, figures: &mut Figures) -> Html {
         let residuals: Vec<f64> = self.data.iter().zip(&self.fitted).map(|(data, fit)| data - fit).collect();
         let most = residuals.iter().fold(f64::MIN_POSITIVE, |most, r| most.max(r.abs()));
         let mut counts = vec![0.0; BARS];
@@ -112,17 +103,16 @@ impl Fit {
             let share = (residual / most + 1.0) / 2.0;
             counts[((share * BARS as f64) as usize).min(BARS - 1)] += 1.0;
         }
-        let centres: Vec<f64> =
-            (0..BARS).map(|bar| most * ((2 * bar + 1) as f64 / BARS as f64 - 1.0)).collect();
+        let side = |bar: f64| most * (2.0 * bar / BARS as f64 - 1.0);
+        let bar = |(i, count): (usize, f64)| [[side(i as f64 + 0.02), 0.0], [side(i as f64 + 0.98), count]];
+        let bars = Shape::Bars(counts.into_iter().enumerate().map(bar).collect());
         let mean_square = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64;
-        let lines = Lines {
-            title: format!("{name}: data − fit"),
-            names: ["data − fit".into(), "count".into()],
-            series: vec![Series::curve("count", ESTIMATE, &centres, counts)],
-            bars: true,
-            ..Lines::default()
-        };
-        figures.lines(lines, &format!("root mean square {}.", scientific(mean_square.sqrt(), 2)))
+        let series = vec![Series::new("count", ESTIMATE, vec![bars])];
+        let lines = Lines::new(format!("{name}: data − fit"), ["data − fit", "count"], series);
+        figures.lines(
+            Lines { half: true, ..lines },
+            html!("root mean square {}.", scientific(mean_square.sqrt(), 2)),
+        )
     }
 }
 

@@ -6,8 +6,8 @@ use super::page::{self, table};
 use super::run;
 use super::source::Source;
 use super::text::{address, or_none};
-use crate::escape::escaped;
 use crate::history::{History, is_loss};
+use crate::markup::{Html, html};
 use crate::number::significant;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -26,8 +26,8 @@ pub struct LiveRun {
 
 /// The page before it has anything to show.
 pub fn page(title: &str) -> String {
-    let lost = "<p class=\"lost\">The program that served this page has ended.</p>\n";
-    page::live(title, &format!("{lost}<div id=\"head\"></div>\n<div id=\"figures\"></div>\n"))
+    let lost = html!("<p class=\"lost\">The program that served this page has ended.</p>\n");
+    page::live(title, lost + html!("<div id=\"head\"></div>\n<div id=\"figures\"></div>\n"))
 }
 
 /// What there is to see of a run; `back` leads to the study that it is of, `report` to its page.
@@ -40,53 +40,48 @@ pub fn run(
 ) -> Result<Value, ReportError> {
     let source = Source::under_way(folder)?;
     let mut figures = Figures::new(source.time());
-    let html = run::convergence(&source, &mut figures);
-    let mut head = if back { "<nav><a href=\"./\">All runs</a></nav>\n".to_owned() } else { String::new() };
-    head += &format!(
-        "<header><h1>{}</h1>\n<p>{}: {}.",
-        escaped(title),
-        escaped(&source.history.place()),
-        escaped(state)
+    let drawn = run::convergence(&source, &mut figures);
+    let back = if back { html!("<nav><a href=\"./\">All runs</a></nav>\n") } else { Html::default() };
+    let link = report.map(|report| html!(" <a href=\"{}\">The report</a> has all of it.", report));
+    let (link, place, values) = (link.unwrap_or_default(), source.history.place(), last_values(&source));
+    let head = html!(
+        "{back}<header><h1>{title}</h1>\n<p>{place}: {state}.{link}</p></header>\n{values}";
+        back, title, place, state, link, values
     );
-    if let Some(report) = report {
-        head += &format!(" <a href=\"{}\">The report</a> has all of it.", escaped(report));
-    }
-    head += "</p></header>\n";
-    head += &last_values(&source);
-    Ok(json!({ "title": title, "head": head, "figures": html, "data": figures.data() }))
+    Ok(answer(title, head, drawn, figures))
 }
 
 /// What there is to see of a study; `report` leads to its page.
 pub fn study(title: &str, runs: &[LiveRun], ended: usize, report: Option<&str>) -> Value {
     let unknowns = runs.iter().map(|run| unknowns_of(&run.history)).max_by_key(Vec::len).unwrap_or_default();
     let row = |run: &LiveRun| {
-        let (name, place) = (escaped(&run.name), address(&run.name));
+        let place = address(&run.name);
         let last = |unknown: &String| run.history.column(unknown).and_then(<[f64]>::last).copied();
-        let report =
-            if run.reported { format!("<a href=\"{place}/report.html\">report</a>") } else { String::new() };
+        let report = run.reported.then(|| html!("<a href=\"{}/report.html\">report</a>", &place));
         let mut cells = vec![
-            format!("<a href=\"?run={place}\">{name}</a>"),
-            escaped(&run.history.place()),
-            escaped(&run.state),
+            html!("<a href=\"?run={}\">{}</a>", &place, &run.name),
+            Html::text(&run.history.place()),
+            Html::text(&run.state),
         ];
         cells.extend(unknowns.iter().map(|unknown| or_none(last(unknown), significant)));
-        cells.push(report);
+        cells.push(report.unwrap_or_default());
         cells
     };
-    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
-    let names: Vec<String> = unknowns.iter().map(|name| escaped(name)).collect();
+    let rows: Vec<Vec<Html>> = runs.iter().map(row).collect();
     let mut header = vec!["run", "at", "state"];
-    header.extend(names.iter().map(String::as_str));
+    header.extend(unknowns.iter().map(String::as_str));
     header.push("");
-    let link =
-        report.map_or(String::new(), |report| format!(" <a href=\"{}\">The report</a>.", escaped(report)));
-    let head = format!(
-        "<header><h1>{}</h1>\n<p>{ended} of the {} runs that were begun have ended.{link}</p></header>\n{}",
-        escaped(title),
-        runs.len(),
-        table(&header, &rows)
-    );
-    json!({ "title": title, "head": head, "figures": "", "data": Figures::new(None).data() })
+    let link = report.map(|report| html!(" <a href=\"{}\">The report</a>.", report));
+    let ended = format!("{ended} of the {} runs that were begun have ended.", runs.len());
+    let (link, table) = (link.unwrap_or_default(), table(&header, &rows));
+    let head = html!("<header><h1>{}</h1>\n<p>{}{}</p></header>\n{}", title, ended, link, table);
+    answer(title, head, Html::default(), Figures::new(None))
+}
+
+/// What the page asks for.
+fn answer(title: &str, head: Html, drawn: Html, figures: Figures) -> Value {
+    let (head, drawn) = (head.into_string(), drawn.into_string());
+    json!({ "title": title, "head": head, "figures": drawn, "data": figures.data() })
 }
 
 fn unknowns_of(history: &History) -> Vec<String> {
@@ -94,14 +89,14 @@ fn unknowns_of(history: &History) -> Vec<String> {
 }
 
 /// A table of the unknowns as they are now.
-fn last_values(source: &Source) -> String {
+fn last_values(source: &Source) -> Html {
     let row = |name: String| {
         let last = source.history.column(&name).and_then(<[f64]>::last).copied();
         let of = |key: &str| or_none(source.number(&["unknowns", &name, key]), significant);
-        vec![escaped(&name), of("guess"), or_none(last, significant), of("truth")]
+        vec![Html::text(&name), of("guess"), or_none(last, significant), of("truth")]
     };
-    let rows: Vec<Vec<String>> = unknowns_of(&source.history).into_iter().map(row).collect();
-    if rows.is_empty() { String::new() } else { table(&["unknown", "guess", "now", "truth"], &rows) }
+    let rows: Vec<Vec<Html>> = unknowns_of(&source.history).into_iter().map(row).collect();
+    if rows.is_empty() { Html::default() } else { table(&["unknown", "guess", "now", "truth"], &rows) }
 }
 
 #[cfg(test)]
@@ -120,8 +115,12 @@ mod tests {
         let head = state["head"].as_str().unwrap();
         assert!(head.contains("&lt;rod&gt;") && head.contains("train, step 2, 61.0 s: under way."), "{head}");
         assert!(head.contains("<td>D</td><td>1</td><td>1.5</td>"), "{head}");
-        assert_eq!(state["data"]["figures"].as_array().map(Vec::len), Some(2));
-        assert!(state["figures"].as_str().unwrap().contains("data-figure=\"1\""));
+        let figures = state["figures"].as_str().unwrap();
+        assert_eq!(figures.matches("<figure ").count(), 2);
+        assert!(
+            figures.contains("data-title=\"residual.heat\"") && figures.contains("class=\"series\""),
+            "{figures}"
+        );
     }
 
     #[test]

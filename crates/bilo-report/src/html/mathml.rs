@@ -3,7 +3,7 @@
 //! It is written from the text's tree, not from the graph: a reader wants to see what the author wrote, `-div(D grad u)`
 //! and not what became of it.
 
-use crate::escape::escaped;
+use crate::markup::{Html, html};
 use bilo_expr::{Ast, AstKind, Operator, parse};
 
 /// What names in formulas mean.
@@ -40,12 +40,12 @@ enum Edge {
 
 #[derive(Clone, Debug)]
 struct Piece {
-    text: String,
+    text: Html,
     level: Level,
     first: Edge,
     last: Edge,
     /// Name and arguments of a function, for `sin^2(x)`.
-    call: Option<(String, String)>,
+    call: Option<(Html, Html)>,
     /// Begins with a minus that may stay outside of a product.
     negated: bool,
 }
@@ -54,38 +54,38 @@ struct Piece {
 const LONG: usize = 150;
 
 /// A formula in MathML; the text itself if it is none.
-pub(super) fn formula(text: &str, names: &Names) -> String {
+pub(super) fn formula(text: &str, names: &Names) -> Html {
     match markup(text, names) {
-        Some(markup) => format!("<math display=\"block\">{markup}</math>"),
-        None => format!("<code>{}</code>", escaped(text)),
+        Some(markup) => html!("<math display=\"block\">{}</math>", markup),
+        None => html!("<code>{}</code>", text),
     }
 }
 
 /// `left = right`, in which either side may be no formula.
-pub(super) fn equation(left: &str, right: &str, names: &Names) -> String {
+pub(super) fn equation(left: &str, right: &str, names: &Names) -> Html {
     match (markup(left, names), markup(right, names)) {
         (Some(a), Some(b)) => {
-            let class = if left.len() + right.len() > LONG { " class=\"long\"" } else { "" };
-            format!("<math display=\"block\"{class}>{a}<mo>=</mo>{b}</math>")
+            let class = if left.len() + right.len() > LONG { "long" } else { "short" };
+            html!("<math display=\"block\" class=\"{}\">{}<mo>=</mo>{}</math>", class, a, b)
         }
-        _ => format!("<code>{} = {}</code>", escaped(left), escaped(right)),
+        _ => html!("<code>{} = {}</code>", left, right),
     }
 }
 
 /// A formula within a line of text.
-pub(super) fn inline_formula(text: &str, names: &Names) -> String {
+pub(super) fn inline_formula(text: &str, names: &Names) -> Html {
     match markup(text, names) {
-        Some(markup) => format!("<math>{markup}</math>"),
-        None => escaped(text),
+        Some(markup) => html!("<math>{}</math>", markup),
+        None => Html::text(text),
     }
 }
 
 /// A name within a line of text.
-pub(super) fn inline_name(name: &str) -> String {
-    format!("<math>{}</math>", symbol(name).text)
+pub(super) fn inline_name(name: &str) -> Html {
+    html!("<math>{}</math>", symbol(name).text)
 }
 
-fn markup(text: &str, names: &Names) -> Option<String> {
+fn markup(text: &str, names: &Names) -> Option<Html> {
     let ast = parse(text).ok()?;
     // Operands stand before operators, so one pass from the first node to the last needs no recursion.
     let mut pieces: Vec<Option<Piece>> = Vec::with_capacity(ast.nodes().len());
@@ -98,74 +98,74 @@ fn markup(text: &str, names: &Names) -> Option<String> {
 
 fn piece(ast: &Ast, number: usize, made: &mut [Option<Piece>], names: &Names) -> Piece {
     // Every operand belongs to one operator, which takes it.
-    let mut take = |id: usize| made[id].take().unwrap_or_else(|| Piece::letter(String::new()));
+    let mut take = |id: usize| made[id].take().unwrap_or_else(|| Piece::letter(Html::default()));
     match &ast.nodes()[number].kind {
         AstKind::Number(value) => Piece { first: Edge::Number, ..Piece::letter(self::number(*value)) },
         AstKind::Name(name) => name_or_derivative(name, names),
         AstKind::Negate(a) => {
-            let text = format!("<mo>−</mo>{}", take(*a).within(Level::Product));
+            let text = html!("<mo>−</mo>{}", take(*a).within(Level::Product));
             Piece { negated: true, ..Piece::new(text, Level::Sum) }
         }
         AstKind::Not(a) => {
             let a = take(*a).within(Level::Compare);
-            Piece::new(format!("<mtext>not&nbsp;</mtext>{a}"), Level::And)
+            Piece::new(html!("<mtext>not&nbsp;</mtext>{}", a), Level::And)
         }
         AstKind::Binary(operator, a, b) => binary(*operator, take(*a), take(*b)),
         AstKind::Call(name, arguments) => call(name, arguments.iter().map(|&a| take(a)).collect()),
         AstKind::Derivative(of, by) => {
             let by: Vec<&str> = by.iter().map(|(name, _)| name.as_str()).collect();
             let of = take(*of).within(Level::Atom);
-            Piece::new(format!("{}{of}", fraction_of("", &by)), Level::Power)
+            Piece::new(fraction_of(Html::default(), &by) + of, Level::Power)
         }
     }
 }
 
 impl Piece {
-    fn new(text: String, level: Level) -> Piece {
+    fn new(text: Html, level: Level) -> Piece {
         Piece { text, level, first: Edge::Letter, last: Edge::Letter, call: None, negated: false }
     }
 
-    fn letter(text: String) -> Piece {
+    fn letter(text: Html) -> Piece {
         Piece::new(text, Level::Atom)
     }
 
     /// In parentheses if it is looser than its surroundings.
-    fn within(self, level: Level) -> String {
-        if self.level < level { parenthesised(&self.text) } else { self.text }
+    fn within(self, level: Level) -> Html {
+        if self.level < level { parenthesised(self.text) } else { self.text }
     }
 }
 
-fn parenthesised(text: &str) -> String {
-    format!("<mrow><mo>(</mo>{text}<mo>)</mo></mrow>")
+fn parenthesised(text: Html) -> Html {
+    html!("<mrow><mo>(</mo>{}<mo>)</mo></mrow>", text)
 }
 
 fn binary(operator: Operator, a: Piece, b: Piece) -> Piece {
-    let infix = |sign: &str, left: Level, right: Level, level: Level, a: Piece, b: Piece| {
-        Piece::new(format!("{}{sign}{}", a.within(left), b.within(right)), level)
+    let infix = |sign: Html, left: Level, right: Level, level: Level, a: Piece, b: Piece| {
+        Piece::new(a.within(left) + sign + b.within(right), level)
     };
     match operator {
-        Operator::Add => infix("<mo>+</mo>", Level::Sum, Level::Sum, Level::Sum, a, b),
-        Operator::Sub => infix("<mo>−</mo>", Level::Sum, Level::Product, Level::Sum, a, b),
+        Operator::Add => infix(html!("<mo>+</mo>"), Level::Sum, Level::Sum, Level::Sum, a, b),
+        Operator::Sub => infix(html!("<mo>−</mo>"), Level::Sum, Level::Product, Level::Sum, a, b),
         Operator::Mul => product(a, b),
         Operator::Div => {
-            Piece::new(format!("<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>", a.text, b.text), Level::Power)
+            Piece::new(html!("<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>", a.text, b.text), Level::Power)
         }
         Operator::Pow => power(a, b),
         Operator::Compare(comparison) => {
             let sign = match comparison.name() {
-                "<" => "<mo>&lt;</mo>",
-                "<=" => "<mo>≤</mo>",
-                ">" => "<mo>&gt;</mo>",
-                ">=" => "<mo>≥</mo>",
-                "==" => "<mo>=</mo>",
-                _ => "<mo>≠</mo>",
+                "<" => "<",
+                "<=" => "≤",
+                ">" => ">",
+                ">=" => "≥",
+                "==" => "=",
+                _ => "≠",
             };
-            infix(sign, Level::Sum, Level::Sum, Level::Compare, a, b)
+            infix(html!("<mo>{}</mo>", sign), Level::Sum, Level::Sum, Level::Compare, a, b)
         }
         Operator::And => {
-            infix("<mtext>&nbsp;and&nbsp;</mtext>", Level::And, Level::Compare, Level::And, a, b)
+            infix(html!("<mtext>&nbsp;and&nbsp;</mtext>"), Level::And, Level::Compare, Level::And, a, b)
         }
-        Operator::Or => infix("<mtext>&nbsp;or&nbsp;</mtext>", Level::Or, Level::And, Level::Or, a, b),
+        Operator::Or => infix(html!("<mtext>&nbsp;or&nbsp;</mtext>"), Level::Or, Level::And, Level::Or, a, b),
     }
 }
 
@@ -174,61 +174,59 @@ fn product(a: Piece, b: Piece) -> Piece {
     let edge = |piece: &Piece, edge| if piece.level < Level::Product { Edge::Letter } else { edge };
     let (last, first) = (edge(&a, a.last), edge(&b, b.first));
     let sign = match (last, first) {
-        (_, Edge::Number) | (Edge::Word, _) | (_, Edge::Word) => "<mo>⋅</mo>",
-        (_, Edge::Function) => "<mspace width=\"0.17em\"/>",
-        _ => "<mo>&#x2062;</mo>",
+        (_, Edge::Number) | (Edge::Word, _) | (_, Edge::Word) => html!("<mo>⋅</mo>"),
+        (_, Edge::Function) => html!("<mspace width=\"0.17em\"/>"),
+        _ => html!("<mo>&#x2062;</mo>"),
     };
     let (first, last, negated) = (edge(&a, a.first), edge(&b, b.last), a.negated);
     // (-a) b is -a b, which is a sum to what is around it.
     let (a, level) = if negated { (a.text, Level::Sum) } else { (a.within(Level::Product), Level::Product) };
-    Piece { first, last, negated, ..Piece::new(format!("{a}{sign}{}", b.within(Level::Product)), level) }
+    Piece { first, last, negated, ..Piece::new(a + sign + b.within(Level::Product), level) }
 }
 
 fn power(a: Piece, b: Piece) -> Piece {
-    let exponent = format!("<mrow>{}</mrow>", b.text);
+    let exponent = row(b.text);
     match a.call {
         // sin^2(x), as everyone writes it.
         Some((name, arguments)) => Piece {
             first: Edge::Function,
-            ..Piece::new(format!("<msup>{name}{exponent}</msup>{arguments}"), Level::Power)
+            ..Piece::new(html!("<msup>{}{}</msup>{}", name, exponent, arguments), Level::Power)
         },
         None => {
             let first = a.first;
-            let text = format!("<msup>{}{exponent}</msup>", row(a.within(Level::Atom)));
+            let text = html!("<msup>{}{}</msup>", row(a.within(Level::Atom)), exponent);
             Piece { first, ..Piece::new(text, Level::Power) }
         }
     }
 }
 
-fn row(text: String) -> String {
-    format!("<mrow>{text}</mrow>")
+fn row(text: Html) -> Html {
+    html!("<mrow>{}</mrow>", text)
 }
 
 fn call(name: &str, mut arguments: Vec<Piece>) -> Piece {
-    let prefix =
-        |sign: &str, of: Piece| Piece::new(format!("{sign}{}", of.within(Level::Power)), Level::Product);
+    let prefix = |sign: &str, of: Piece| {
+        Piece::new(html!("<mo>{}</mo>{}", sign, of.within(Level::Power)), Level::Product)
+    };
     match (name, arguments.len()) {
-        ("sqrt", 1) => Piece::letter(format!("<msqrt>{}</msqrt>", arguments.remove(0).text)),
+        ("sqrt", 1) => Piece::letter(html!("<msqrt>{}</msqrt>", arguments.remove(0).text)),
         ("abs", 1) => {
             let of = arguments.remove(0).text;
-            Piece::letter(format!("<mrow><mo>|</mo>{of}<mo>|</mo></mrow>"))
+            Piece::letter(html!("<mrow><mo>|</mo>{}<mo>|</mo></mrow>", of))
         }
         ("exp", 1) => {
             let of = arguments.remove(0).text;
-            Piece {
-                level: Level::Power,
-                ..Piece::letter(format!("<msup><mi>e</mi><mrow>{of}</mrow></msup>"))
-            }
+            Piece { level: Level::Power, ..Piece::letter(html!("<msup><mi>e</mi>{}</msup>", row(of))) }
         }
-        ("grad", 1) => prefix("<mo>∇</mo>", arguments.remove(0)),
-        ("lap", 1) => prefix("<mo>Δ</mo>", arguments.remove(0)),
+        ("grad", 1) => prefix("∇", arguments.remove(0)),
+        ("lap", 1) => prefix("Δ", arguments.remove(0)),
         ("div", 1) => {
-            let of = parenthesised(&arguments.remove(0).text);
-            Piece::new(format!("<mo>∇</mo><mo>⋅</mo>{of}"), Level::Product)
+            let of = parenthesised(arguments.remove(0).text);
+            Piece::new(html!("<mo>∇</mo><mo>⋅</mo>{}", of), Level::Product)
         }
         ("dot", 2) => {
             let (b, a) = (arguments.remove(1), arguments.remove(0));
-            let text = format!("{}<mo>⋅</mo>{}", a.within(Level::Product), b.within(Level::Product));
+            let text = html!("{}<mo>⋅</mo>{}", a.within(Level::Product), b.within(Level::Product));
             Piece::new(text, Level::Product)
         }
         ("if", 3) => cases(arguments),
@@ -237,19 +235,20 @@ fn call(name: &str, mut arguments: Vec<Piece>) -> Piece {
 }
 
 fn cases(arguments: Vec<Piece>) -> Piece {
-    let [condition, yes, no] = [0, 1, 2].map(|i: usize| arguments[i].text.as_str());
-    let line = |value: &str, when: &str| {
-        format!("<mtr><mtd><mrow>{value}</mrow></mtd><mtd><mrow>{when}</mrow></mtd></mtr>")
+    let [condition, yes, no] = [0, 1, 2].map(|i: usize| &arguments[i].text);
+    let line = |value: &Html, when: Html| {
+        html!("<mtr><mtd><mrow>{}</mrow></mtd><mtd><mrow>{}</mrow></mtd></mtr>", value, when)
     };
-    let lines = line(yes, &format!("<mtext>if&nbsp;</mtext>{condition}")) + &line(no, "<mtext>else</mtext>");
-    Piece::letter(format!("<mrow><mo>{{</mo><mtable columnalign=\"left\">{lines}</mtable></mrow>"))
+    let lines =
+        line(yes, html!("<mtext>if&nbsp;</mtext>{}", condition)) + line(no, html!("<mtext>else</mtext>"));
+    Piece::letter(html!("<mrow><mo>{{</mo><mtable columnalign=\"left\">{}</mtable></mrow>", lines))
 }
 
 fn named_function(name: &str, arguments: &[Piece]) -> Piece {
-    let name = format!("<mi>{}</mi>", escaped(name));
-    let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
-    let arguments = parenthesised(&arguments.join("<mo>,</mo>"));
-    let text = format!("{name}{arguments}");
+    let name = html!("<mi>{}</mi>", name);
+    let arguments = arguments.iter().map(|argument| argument.text.clone());
+    let arguments = parenthesised(Html::joined(arguments, html!("<mo>,</mo>")));
+    let text = html!("{}{}", &name, &arguments);
     Piece { first: Edge::Function, call: Some((name, arguments)), ..Piece::new(text, Level::Power) }
 }
 
@@ -258,7 +257,7 @@ fn name_or_derivative(name: &str, names: &Names) -> Piece {
     let parts = (!declared(name)).then(|| name.rsplit_once('_')).flatten();
     let found = parts.filter(|(of, _)| declared(of)).and_then(|(of, by)| Some((of, variables(by, names)?)));
     match found {
-        Some((of, by)) => Piece::new(fraction_of(&symbol(of).text, &by), Level::Power),
+        Some((of, by)) => Piece::new(fraction_of(symbol(of).text, &by), Level::Power),
         None => symbol(name),
     }
 }
@@ -277,67 +276,46 @@ fn variables<'a>(mut text: &'a str, names: &Names) -> Option<Vec<&'a str>> {
 }
 
 /// The partial derivative of something by variables, as a fraction.
-fn fraction_of(of: &str, by: &[&str]) -> String {
-    let raised = |text: &str, power: usize| match power {
-        1 => text.to_owned(),
-        _ => format!("<msup>{text}<mn>{power}</mn></msup>"),
+fn fraction_of(of: Html, by: &[&str]) -> Html {
+    let raised = |text: Html, power: usize| match power {
+        1 => text,
+        _ => html!("<msup>{}<mn>{}</mn></msup>", text, power.to_string()),
     };
-    let mut below = String::new();
+    let mut below = Html::default();
     let mut rest = by;
     while let Some(first) = rest.first() {
         let times = rest.iter().take_while(|other| *other == first).count();
-        below += &format!("<mo>∂</mo>{}", raised(&symbol(first).text, times));
+        below += html!("<mo>∂</mo>{}", raised(symbol(first).text, times));
         rest = &rest[times..];
     }
-    let above = raised("<mo>∂</mo>", by.len());
-    format!("<mfrac><mrow>{above}{of}</mrow><mrow>{below}</mrow></mfrac>")
+    let above = raised(html!("<mo>∂</mo>"), by.len());
+    html!("<mfrac><mrow>{}{}</mrow><mrow>{}</mrow></mfrac>", above, of, below)
 }
 
-const GREEK: &[(&str, &str)] = &[
-    ("alpha", "α"),
-    ("beta", "β"),
-    ("gamma", "γ"),
-    ("delta", "δ"),
-    ("epsilon", "ε"),
-    ("zeta", "ζ"),
-    ("eta", "η"),
-    ("theta", "θ"),
-    ("kappa", "κ"),
-    ("lambda", "λ"),
-    ("mu", "μ"),
-    ("nu", "ν"),
-    ("xi", "ξ"),
-    ("pi", "π"),
-    ("rho", "ρ"),
-    ("sigma", "σ"),
-    ("tau", "τ"),
-    ("phi", "φ"),
-    ("chi", "χ"),
-    ("psi", "ψ"),
-    ("omega", "ω"),
-    ("net", "𝒩"),
-];
+/// Names of letters, each before its letter.
+const GREEK: &str = "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν \
+    xi ξ pi π rho ρ sigma σ tau τ phi φ chi χ psi ψ omega ω net 𝒩";
 
 /// A name that is no derivative: Greek letters, bars and subscripts as they are written by hand.
 fn symbol(name: &str) -> Piece {
     if let Some(letter) = letter(name) {
-        return Piece::letter(format!("<mi>{letter}</mi>"));
+        return Piece::letter(html!("<mi>{}</mi>", letter));
     }
     if let Some(below) = name.strip_suffix("bar").and_then(letter) {
-        return Piece::letter(format!("<mover><mi>{below}</mi><mo>¯</mo></mover>"));
+        return Piece::letter(html!("<mover><mi>{}</mi><mo>¯</mo></mover>", below));
     }
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (stem, number) = name.split_at(name.len() - digits);
     if let (Some(stem), false) = (letter(stem), number.is_empty()) {
-        return Piece::letter(format!("<msub><mi>{stem}</mi><mn>{number}</mn></msub>"));
+        return Piece::letter(html!("<msub><mi>{}</mi><mn>{}</mn></msub>", stem, number));
     }
     match name.split_once('_') {
         Some((base, below)) if !base.is_empty() && !below.is_empty() => {
-            let below = format!("<mi mathvariant=\"normal\">{}</mi>", escaped(below));
-            Piece::letter(format!("<msub>{}{below}</msub>", symbol(base).text))
+            let below = html!("<mi mathvariant=\"normal\">{}</mi>", below);
+            Piece::letter(html!("<msub>{}{}</msub>", symbol(base).text, below))
         }
         _ => {
-            let text = format!("<mi>{}</mi>", escaped(name));
+            let text = html!("<mi>{}</mi>", name);
             Piece { first: Edge::Word, last: Edge::Word, ..Piece::letter(text) }
         }
     }
@@ -345,21 +323,21 @@ fn symbol(name: &str) -> Piece {
 
 /// A single letter, or the Greek one of that name.
 fn letter(name: &str) -> Option<&str> {
-    let greek = GREEK.iter().find(|(word, _)| *word == name).map(|(_, letter)| *letter);
+    let greek = GREEK.split(' ').skip_while(|word| *word != name || name.is_empty()).nth(1);
     greek.or((name.len() == 1 && name.chars().all(char::is_alphabetic)).then_some(name))
 }
 
 /// A number, with powers of ten where digits would be too many.
-fn number(value: f64) -> String {
+fn number(value: f64) -> Html {
     if value == 0.0 || (1e-4..1e7).contains(&value.abs()) {
-        return format!("<mn>{value}</mn>");
+        return html!("<mn>{}</mn>", value.to_string());
     }
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let power = format!("<msup><mn>10</mn><mn>{}</mn></msup>", exponent.replace('-', "−"));
+    let power = html!("<msup><mn>10</mn><mn>{}</mn></msup>", exponent.replace('-', "−"));
     match mantissa {
         "1" => power,
-        _ => format!("<mn>{mantissa}</mn><mo>⋅</mo>{power}"),
+        _ => html!("<mn>{}</mn><mo>⋅</mo>{}", mantissa, power),
     }
 }
 

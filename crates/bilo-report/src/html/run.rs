@@ -3,53 +3,54 @@
 mod convergence;
 mod details;
 mod fields;
+mod path;
 mod statement;
 mod unknowns;
 mod verdict;
-mod way;
 
 use super::ReportError;
 use super::figure::Figures;
 use super::fit;
-use super::page::{self, contents, drawing, section};
+use super::page::{self, Section, drawing, sections};
 use super::source::Source;
-use crate::escape::escaped;
+use crate::markup::{Html, html};
+use crate::picture::colour::{Colour, LINES};
 use std::path::Path;
 
 // Whatever is drawn in these colours is the same thing in all figures.
-pub(super) const CLASSICAL: usize = 0;
-pub(super) const ESTIMATE: usize = 1;
-pub(super) const TRUTH: usize = 2;
-const GUESS: usize = 3;
+pub(super) const REFERENCE: Colour = LINES[0];
+pub(super) const ESTIMATE: Colour = LINES[1];
+pub(super) const TRUTH: Colour = LINES[2];
+const GUESS: Colour = LINES[3];
 
 pub(super) use convergence::html as convergence;
 
 pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> {
     let source = Source::read(folder, outcome)?;
     let mut figures = Figures::new(source.time());
-    let pictures: String = source.pictures.iter().map(|(name, svg)| drawing(name, svg)).collect();
+    let pictures: Html = source.pictures.iter().map(|(name, svg)| drawing(name, svg)).collect();
     let fits = fit::figures(&source, folder, &mut figures);
-    let sections = [
-        section("problem", "Problem", &statement::html(&source)),
-        section("unknowns", "Unknowns", &unknowns::html(&source, &mut figures)),
-        section("convergence", "Convergence", &convergence::html(&source, &mut figures)),
-        section("fields", "Solution", &fields::html(&source, &mut figures)),
-        section("fit", "Data and fit", &fits),
-        section("pictures", "Pictures", &pictures),
-        section("checks", "Checks", &details::checks(&source)),
-        section("settings", "Settings", &details::settings(&source)),
-        section("file", "Problem file", &format!("<pre>{}</pre>\n", escaped(&source.text))),
-    ]
-    .concat();
-    let body = verdict::header(&source) + &contents(&sections) + &sections;
-    Ok(page::page(source.word("problem"), &body, &figures.data()))
+    let part = |id, heading, content| Section { id, heading, content };
+    let parts = [
+        part("problem", "Problem", statement::html(&source)),
+        part("unknowns", "Unknowns", unknowns::html(&source, &mut figures)),
+        part("convergence", "Convergence", convergence::html(&source, &mut figures)),
+        part("fields", "Solution", fields::html(&source, &mut figures)),
+        part("fit", "Data and fit", fits),
+        part("pictures", "Pictures", pictures),
+        part("checks", "Checks", details::checks(&source)),
+        part("settings", "Settings", details::settings(&source)),
+        part("file", "Problem file", html!("<pre>{}</pre>\n", &source.text)),
+    ];
+    let body = verdict::header(&source) + sections(&parts);
+    Ok(page::page(source.word("problem"), body, &figures.data()))
 }
 
-/// What stood for the solution: a network, a dictionary, or the classical solver alone.
+/// What stood for the solution: a network, a basis expansion, or the reference solver alone.
 fn solver(source: &Source) -> &'static str {
     match (source.word("method"), source.outcome["operator"]["kind"].as_str()) {
-        ("adjoint", _) => "classical solution",
-        (_, Some("dictionary")) => "dictionary",
+        ("adjoint", _) => "reference solution",
+        (_, Some("dictionary")) => "basis expansion",
         _ => "network",
     }
 }

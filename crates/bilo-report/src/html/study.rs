@@ -2,18 +2,18 @@
 
 use super::ReportError;
 use super::figure::Figures;
-use super::page::{self, contents, drawing, section, table};
-use super::text::{NONE, address, or_none, scientific, with_deviation};
+use super::page::{self, Section, drawing, legend, sections, table};
+use super::text::{address, count, none, or_none, scientific, with_deviation};
 use super::write_run;
-use crate::escape::escaped;
 use crate::files::{OUTCOME, REPORT, STUDY};
+use crate::markup::{Html, html};
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pictures that a study may have.
 const PICTURES: [(&str, &str); 2] =
-    [("Figures by case", "bars.svg"), ("Ways of two unknowns", "trajectories.svg")];
+    [("Figures by case", "bars.svg"), ("Paths of two unknowns", "trajectories.svg")];
 
 pub(super) fn is_in(folder: &Path) -> bool {
     folder.join(STUDY).is_file()
@@ -24,20 +24,20 @@ pub(super) fn page(folder: &Path) -> Result<String, ReportError> {
     let path = folder.join(STUDY);
     let text = fs::read_to_string(&path).map_err(ReportError::reading(&path))?;
     let study: Value = serde_json::from_str(&text).map_err(ReportError::reading(&path))?;
-    let pictures: String = PICTURES
+    let pictures: Html = PICTURES
         .iter()
         .filter_map(|(name, file)| Some(drawing(name, &fs::read_to_string(folder.join(file)).ok()?)))
         .collect();
     let runs = runs(folder)?;
-    let sections = [
-        section("results", "Results", &results(&study)),
-        section("pictures", "Pictures", &pictures),
-        section("runs", "Runs", &links(&runs)),
-    ]
-    .concat();
+    let part = |id, heading, content| Section { id, heading, content };
+    let parts = [
+        part("results", "Results", results(&study)),
+        part("pictures", "Pictures", pictures),
+        part("runs", "Runs", links(&runs)),
+    ];
     let name = study["study"].as_str().unwrap_or("study");
-    let body = header(&study, name, runs.len()) + &contents(&sections) + &sections;
-    Ok(page::page(name, &body, &Figures::default().data()))
+    let body = header(&study, name, runs.len()) + sections(&parts);
+    Ok(page::page(name, body, &Figures::default().data()))
 }
 
 fn cases(study: &Value) -> impl Iterator<Item = &Value> {
@@ -48,20 +48,16 @@ fn sentences<'a>(case: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
     case[key].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn header(study: &Value, name: &str, runs: usize) -> String {
+fn header(study: &Value, name: &str, runs: usize) -> Html {
     let seeds: Vec<String> = study["seeds"].as_array().into_iter().flatten().map(Value::to_string).collect();
-    let mut remarks = String::new();
+    let mut remarks = Html::default();
     let mut failed = 0;
     for case in cases(study) {
         failed += sentences(case, "failures").count();
         for (key, what) in [("failures", "failed: "), ("remarks", "")] {
             for sentence in sentences(case, key) {
-                let of = name_of(case);
-                remarks += &format!(
-                    "<p class=\"warning\">a run of {} {what}{}</p>\n",
-                    escaped(&of),
-                    escaped(sentence)
-                );
+                remarks +=
+                    html!("<p class=\"warning\">a run of {} {}{}</p>\n", name_of(case), what, sentence);
             }
         }
     }
@@ -70,15 +66,16 @@ fn header(study: &Value, name: &str, runs: usize) -> String {
         (0, false) => "fair",
         _ => "bad",
     };
-    let ended =
-        if failed == 0 { "All runs came to an end.".to_owned() } else { format!("<b>{failed} failed.</b>") };
-    let count = cases(study).count();
-    format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"about\">A study of {count} case{}, seeds {}</p>\n\
-         <div class=\"verdict {class}\"><p><b>{runs} runs</b> have results. {ended}</p>\n{remarks}</div>\n</header>\n",
-        escaped(name),
-        if count == 1 { "" } else { "s" },
-        escaped(&seeds.join(", ")),
+    let ended = match failed {
+        0 => Html::text("All runs came to an end."),
+        _ => html!("<b>{} failed.</b>", failed.to_string()),
+    };
+    let (cases, runs) = (count(cases(study).count() as u64, "case"), count(runs as u64, "run"));
+    let seeds = seeds.join(", ");
+    html!(
+        "<header>\n<h1>{name}</h1>\n<p class=\"about\">A study of {cases}, seeds {seeds}</p>\n\
+         <div class=\"verdict {class}\"><p><b>{runs}</b> have results. {ended}</p>\n{remarks}</div>\n</header>\n";
+        name, cases, seeds, class, runs, ended, remarks
     )
 }
 
@@ -90,20 +87,18 @@ fn name_of(case: &Value) -> String {
 }
 
 /// A row for each case, mean and deviation for each figure.
-fn results(study: &Value) -> String {
+fn results(study: &Value) -> Html {
     let keys = union(cases(study).map(|case| &case["varied"]));
     let figures = union(cases(study).map(|case| &case["figures"]));
     let row = |case: &Value| {
-        let varied = keys.iter().map(|key| case["varied"][key].as_str().map_or(NONE.to_owned(), escaped));
+        let varied = keys.iter().map(|key| case["varied"][key].as_str().map_or_else(none, Html::text));
         let figures = figures.iter().map(|figure| mean_of(&case["figures"][figure]));
-        varied.chain(figures).collect::<Vec<String>>()
+        varied.chain(figures).collect::<Vec<Html>>()
     };
-    let rows: Vec<Vec<String>> = cases(study).map(row).collect();
-    let short = |key: &String| escaped(key.rsplit('.').next().unwrap_or(key));
-    let header: Vec<String> =
-        keys.iter().map(short).chain(figures.iter().map(|name| escaped(name))).collect();
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    table(&header, &rows) + "<p class=\"legend\">Mean ± standard deviation over the seeds.</p>\n"
+    let rows: Vec<Vec<Html>> = cases(study).map(row).collect();
+    let keys = keys.iter().map(|key| key.rsplit('.').next().unwrap_or(key));
+    let header: Vec<&str> = keys.chain(figures.iter().map(String::as_str)).collect();
+    table(&header, &rows) + legend("Mean ± standard deviation over the seeds.")
 }
 
 /// The keys of objects, each once, in the order of their first appearance.
@@ -117,7 +112,7 @@ fn union<'a>(objects: impl Iterator<Item = &'a Value>) -> Vec<String> {
     keys
 }
 
-fn mean_of(figure: &Value) -> String {
+fn mean_of(figure: &Value) -> Html {
     or_none(figure["mean"].as_f64(), |mean| with_deviation(mean, figure["sd"].as_f64().unwrap_or(0.0)))
 }
 
@@ -145,25 +140,25 @@ impl Run {
         Some(Run { name: path.file_name()?.to_string_lossy().into_owned(), outcome, has_page })
     }
 
-    fn row(&self) -> Vec<String> {
+    fn row(&self) -> Vec<Html> {
         let name = match self.has_page {
-            true => format!("<a href=\"{}/{REPORT}\">{}</a>", address(&self.name), escaped(&self.name)),
-            false => escaped(&self.name),
+            true => html!("<a href=\"{}/{}\">{}</a>", address(&self.name), REPORT, &self.name),
+            false => Html::text(&self.name),
         };
         let unknowns = self.outcome["unknowns"].as_object().into_iter().flatten();
         let error = |(name, unknown): (&String, &Value)| {
             let found = unknown["relative_error"].as_f64().or(unknown["relative_l2_error"].as_f64());
-            format!("{} {}", escaped(name), or_none(found, |error| scientific(error, 2)))
+            html!("{} {}", name, or_none(found, |error| scientific(error, 2)))
         };
-        let errors: Vec<String> = unknowns.map(error).collect();
         let seconds = or_none(self.outcome["seconds"]["total"].as_f64(), crate::number::duration);
-        vec![name, escaped(self.outcome["stop"].as_str().unwrap_or("")), errors.join(", "), seconds]
+        let stop = Html::text(self.outcome["stop"].as_str().unwrap_or(""));
+        vec![name, stop, Html::joined(unknowns.map(error), ", "), seconds]
     }
 }
 
-fn links(runs: &[Run]) -> String {
-    let rows: Vec<Vec<String>> = runs.iter().map(Run::row).collect();
-    if rows.is_empty() { String::new() } else { table(&["run", "ended", "relative errors", "time"], &rows) }
+fn links(runs: &[Run]) -> Html {
+    let rows: Vec<Vec<Html>> = runs.iter().map(Run::row).collect();
+    if rows.is_empty() { Html::default() } else { table(&["run", "ended", "relative errors", "time"], &rows) }
 }
 
 #[cfg(test)]

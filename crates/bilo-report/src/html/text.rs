@@ -1,13 +1,16 @@
 //! Numbers and words as HTML.
 
-use crate::number::significant;
+use crate::markup::{Html, html};
+use crate::number::{as_in_print, significant};
 
 /// What stands where there is no number.
-pub(super) const NONE: &str = "<span class=\"none\">–</span>";
+pub(super) fn none() -> Html {
+    html!("<span class=\"none\">–</span>")
+}
 
 /// Six digits, with a power of ten where that is shorter.
 pub(super) fn number(value: f64) -> String {
-    powers(&significant(value))
+    as_in_print(&significant(value))
 }
 
 /// So many digits after the first.
@@ -16,9 +19,9 @@ pub(super) fn scientific(value: f64, digits: usize) -> String {
         size if size == 0.0 || (1e-2..1e3).contains(&size) => {
             let before = if size < 1.0 { 0 } else { size.log10().floor() as usize };
             let leading = if size < 1.0 && size > 0.0 { (-size.log10()).ceil() as usize } else { 0 };
-            format!("{value:.*}", (digits + leading).saturating_sub(before)).replace('-', "−")
+            as_in_print(&format!("{value:.*}", (digits + leading).saturating_sub(before)))
         }
-        _ => powers(&format!("{value:.digits$e}")),
+        _ => as_in_print(&format!("{value:.digits$e}")),
     }
 }
 
@@ -33,25 +36,16 @@ pub(super) fn with_deviation(mean: f64, deviation: f64) -> String {
     let (mean, deviation) = (mean / unit, deviation / unit);
     // Two digits of the deviation, unless it is far too small to see.
     let places = (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize;
-    let both = format!("{mean:.places$} ± {deviation:.places$}").replace('-', "−");
+    let both = format!("{mean:.places$} ± {deviation:.places$}");
     match power {
-        0 => both,
-        _ => format!("({both}){}", powers(&format!("e{power}"))),
+        0 => as_in_print(&both),
+        _ => as_in_print(&format!("({both})e{power}")),
     }
 }
 
 /// A number that may be missing.
-pub(super) fn or_none(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
-    value.map_or_else(|| NONE.to_owned(), show)
-}
-
-/// `1.5e-7` as 1.5 × 10⁻⁷.
-fn powers(text: &str) -> String {
-    let text = text.replace('-', "−");
-    match text.split_once('e') {
-        Some((mantissa, exponent)) => format!("{mantissa}&thinsp;×&thinsp;10<sup>{exponent}</sup>"),
-        None => text,
-    }
+pub(super) fn or_none<H: Into<Html>>(value: Option<f64>, show: impl Fn(f64) -> H) -> Html {
+    value.map_or_else(none, |value| show(value).into())
 }
 
 /// "1 step", "2 steps", "no steps".
@@ -77,16 +71,16 @@ mod tests {
     #[test]
     fn numbers_are_set_as_in_print() {
         assert_eq!(number(1.99998), "1.99998");
-        assert_eq!(number(-1.5e-7), "−1.5&thinsp;×&thinsp;10<sup>−7</sup>");
-        assert_eq!(scientific(1.08e-5, 2), "1.08&thinsp;×&thinsp;10<sup>−5</sup>");
+        assert_eq!(number(-1.5e-7), "−1.5 × 10⁻⁷");
+        assert_eq!(scientific(1.08e-5, 2), "1.08 × 10⁻⁵");
         assert_eq!(scientific(51.3, 1), "51");
         assert_eq!(scientific(0.0736, 2), "0.0736");
         assert_eq!(scientific(1.0, 2), "1.00");
         assert_eq!(scientific(0.0, 1), "0.0");
         assert_eq!(with_deviation(0.0455, 3.4e-4), "0.04550 ± 0.00034");
-        assert_eq!(with_deviation(6.5e-6, 9.5e-8), "(6.500 ± 0.095)&thinsp;×&thinsp;10<sup>−6</sup>");
+        assert_eq!(with_deviation(6.5e-6, 9.5e-8), "(6.500 ± 0.095) × 10⁻⁶");
         assert_eq!(with_deviation(1.25, 0.0), "1.25");
-        assert_eq!(or_none(None, number), NONE);
+        assert_eq!(or_none(None, number), none());
         assert_eq!(count(1, "step") + &count(0, "step"), "1 stepno steps");
     }
 

@@ -1,8 +1,10 @@
 //! Bars in groups, with error bars.
 
-use super::axes::{ABOVE, Axis, BELOW, LEFT, LEGEND_LINE, LEGEND_SAMPLE, RIGHT, SMALL, View, label, line};
-use super::colour::{Colour, INK, LINES, WHITE, viridis};
-use super::svg::{Anchor, Canvas, Rectangle};
+use super::axes::Axis;
+use super::colour::INK;
+use super::plot::Plot;
+use super::series::{Series, Shape};
+use super::sheet::{colour, sheet as drawn};
 
 const HEIGHT: f64 = 200.0;
 /// Width of a bar, of the gap between groups, and of a narrow chart.
@@ -36,33 +38,8 @@ pub struct Bar {
 
 /// Charts of the same groups and series, as a drawing in SVG.
 pub fn sheet(charts: &[Chart], of: &str, groups: &[String], series: &[String]) -> String {
-    let width = (groups.len() as f64 * (series.len() as f64 * BAR + GAP)).max(NARROWEST);
-    let [across, down] = [LEFT + width + RIGHT, ABOVE + HEIGHT + BELOW];
-    let rows = charts.len().div_ceil(ABREAST);
-    let legend = LEGEND_LINE * (series.len() as f64 + 0.5);
-    let total = across * charts.len().min(ABREAST) as f64;
-    let mut canvas = Canvas::new(total, down * rows as f64 + legend);
-    for (number, chart) in charts.iter().enumerate() {
-        let (column, row) = ((number % ABREAST) as f64, (number / ABREAST) as f64);
-        let area = Rectangle { left: column * across + LEFT, top: row * down + ABOVE, width, height: HEIGHT };
-        chart.draw(&mut canvas, area, of, groups, series.len());
-    }
-    for (number, name) in series.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let y = down * rows as f64 + LEGEND_LINE * (number as f64 + 0.5);
-        let sample = Rectangle { left: LEFT, top: y - 5.0, width: LEGEND_SAMPLE, height: 10.0 };
-        canvas.fill(sample, colour(number, series.len()));
-        canvas.text([LEFT + LEGEND_SAMPLE + 6.0, y], label(name, Anchor::Start), INK);
-    }
-    canvas.finish()
-}
-
-/// The colour of one of so many series.
-pub(super) fn colour(number: usize, of: usize) -> Colour {
-    match of <= LINES.len() {
-        true => LINES[number],
-        // The end of the map is too light for paper.
-        false => viridis(0.9 * number as f64 / (of - 1) as f64),
-    }
+    let plots: Vec<Plot> = charts.iter().map(|chart| chart.plot(of, groups, series)).collect();
+    drawn(&plots, ABREAST).into_string()
 }
 
 impl Chart {
@@ -80,24 +57,33 @@ impl Chart {
         Axis::linear((1.05 * bottom, 1.05 * top))
     }
 
-    fn draw(&self, canvas: &mut Canvas, area: Rectangle, of: &str, groups: &[String], series: usize) {
-        let view = View { area, x: Axis::linear((0.0, groups.len() as f64)), y: self.axis() };
-        let base = view.y.lo.max(0.0);
-        for (group, (name, bars)) in groups.iter().zip(&self.bars).enumerate() {
-            let middle = view.pixel([group as f64 + 0.5, base])[0];
-            canvas.text([middle, area.bottom() + 1.2 * SMALL], label(name, Anchor::Middle), INK);
-            for (number, bar) in bars.iter().enumerate() {
-                let left = middle + (number as f64 - series as f64 / 2.0) * BAR;
-                let Some(bar) = bar.filter(|bar| bar.mean.is_finite()) else {
-                    let place = [left + BAR / 2.0, area.bottom() - SMALL / 2.0];
-                    canvas.text(place, label("–", Anchor::Middle), INK);
-                    continue;
-                };
-                bar.draw(canvas, &view, left, base, colour(number, series));
+    fn plot(&self, of: &str, groups: &[String], names: &[String]) -> Plot {
+        let count = groups.len() as f64;
+        let width = (count * (names.len() as f64 * BAR + GAP)).max(NARROWEST);
+        // A group is 1 long.
+        let pixel = count / width;
+        let axes = [Axis::linear((0.0, count)), self.axis()];
+        let mut errors = Series { width: 1.0, ..Series::new("", INK, vec![]) };
+        let mut series = vec![];
+        for (number, name) in names.iter().enumerate() {
+            let left =
+                |group: usize| group as f64 + 0.5 + (number as f64 - names.len() as f64 / 2.0) * BAR * pixel;
+            let mut bars = vec![];
+            for (group, bar) in self.bars.iter().map(|bars| bars[number]).enumerate() {
+                let [from, middle, to] = [1.0, BAR / 2.0, BAR - 1.0].map(|at| left(group) + at * pixel);
+                match bar.filter(|bar| bar.mean.is_finite()) {
+                    Some(bar) => {
+                        bars.push([[from, axes[1].lo.max(0.0)], [to, bar.mean.max(axes[1].lo)]]);
+                        errors.shapes.extend(bar.error(middle, CAP * pixel, axes[1].lo));
+                    }
+                    None => errors.shapes.push(Shape::Word([middle, axes[1].lo], "–")),
+                }
             }
+            series.push(Series::new(name, colour(number, names.len()), vec![Shape::Bars(bars)]));
         }
-        view.ticks_of_y(canvas);
-        view.frame(canvas, [of, ""], &self.title);
+        series.push(errors);
+        let plot = Plot::new(&self.title, [of, ""], axes, [width, HEIGHT]);
+        Plot { groups: groups.to_vec(), series, halo: true, ..plot }
     }
 }
 
@@ -110,20 +96,13 @@ impl Bar {
         self.mean - self.deviation.unwrap_or(0.0)
     }
 
-    fn draw(&self, canvas: &mut Canvas, view: &View, left: f64, base: f64, colour: Colour) {
-        let at = |value: f64| view.pixel([0.0, value.max(view.y.lo)])[1];
-        let (top, foot) = (at(self.mean.max(base)), at(self.mean.min(base)));
-        let body = Rectangle { left: left + 1.0, top, width: BAR - 2.0, height: foot - top };
-        canvas.fill(body, colour);
-        if let Some(deviation) = self.deviation {
-            let (x, high, low) = (left + BAR / 2.0, at(self.mean + deviation), at(self.mean - deviation));
-            // White under the line, which is dark on any bar.
-            canvas.polyline(&[[x, high], [x, low]], false, line(WHITE, 2.6));
-            for y in [high, low] {
-                canvas.polyline(&[[x - CAP, y], [x + CAP, y]], false, line(INK, 1.0));
-            }
-            canvas.polyline(&[[x, high], [x, low]], false, line(INK, 1.0));
-        }
+    /// The error bar at x, no lower than the foot of the chart.
+    fn error(&self, x: f64, cap: f64, foot: f64) -> Vec<Shape> {
+        let Some(deviation) = self.deviation else { return vec![] };
+        let [low, high] = [self.mean - deviation, self.mean + deviation].map(|end| end.max(foot));
+        let lines =
+            [[[x, low], [x, high]], [[x - cap, low], [x + cap, low]], [[x - cap, high], [x + cap, high]]];
+        lines.map(|ends| Shape::Line(ends.to_vec(), false)).to_vec()
     }
 }
 
@@ -151,8 +130,11 @@ mod tests {
     fn every_bar_has_its_place_and_missing_ones_a_dash() {
         let charts = [Chart { title: "error".into(), bars: vec![vec![bar(1.0, 0.1), None]] }];
         let svg = sheet(&charts, "noise", &["0".into()], &["bilo".into(), "pinn".into()]);
-        // Paper, one bar and two samples of the legend.
+        // Paper, one bar, the frame and two samples of the legend.
         assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1 + 2);
+        // Twice as wide as a bar with 2 x 22 around: it begins 16 left of the middle, and is 1/1.05/1.1 of the height.
+        let (left, top) = (62.0 + 220.0 / 2.0 - 16.0 + 1.0, 22.0 + 28.0 + 200.0 * (1.0 - 1.0 / 1.155));
+        assert!(svg.contains(&format!("<rect x=\"{left}\" y=\"{top:.2}")), "{svg}");
         assert!(svg.contains(">–</text>") && svg.contains(">pinn</text>") && svg.contains(">error</text>"));
     }
 }

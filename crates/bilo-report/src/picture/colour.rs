@@ -4,10 +4,14 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Colour(pub(crate) [u8; 3]);
 
-/// Paper.
+/// Paper; a page that is dark has other colours in place of this and the next three (`report.css`).
 pub(crate) const WHITE: Colour = Colour([255; 3]);
-/// Text and axes.
-pub(crate) const INK: Colour = Colour([51; 3]);
+/// Names and titles.
+pub(crate) const INK: Colour = Colour([0x1d, 0x21, 0x29]);
+/// Axes and their numbers.
+pub(crate) const SOFT: Colour = Colour([0x5c, 0x64, 0x70]);
+/// Lines behind all else.
+pub(crate) const GRID: Colour = Colour([0xec, 0xee, 0xf1]);
 
 /// Colours of lines that are told apart with any kind of colour vision, and on grey (Okabe and Ito 2008).
 pub(crate) const LINES: [Colour; 6] = [

@@ -5,8 +5,40 @@
 //! corners on either side, is a saddle: the corners that are on the same side as the mean of all four are
 //! connected, and the other two are cut off. Cells with a hole at a corner have no contour.
 
-use super::grid::Grid;
+use crate::number::extent;
 use std::collections::BTreeMap;
+
+/// Values at nodes (x_i, y_j), x to the right and y upwards: the value of node (i, j) is number i·(nodes along y) + j.
+/// Values that are not finite are holes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+    values: &'a [f64],
+}
+
+impl<'a> Grid<'a> {
+    /// # Panics
+    /// If there are fewer than two nodes along an axis, if they do not go upwards, or if there is not one value per
+    /// node.
+    pub(crate) fn new(x: &'a [f64], y: &'a [f64], values: &'a [f64]) -> Self {
+        for axis in [x, y] {
+            assert!(axis.len() > 1 && axis.windows(2).all(|pair| pair[0] < pair[1]), "nodes go upwards");
+        }
+        assert_eq!(values.len(), x.len() * y.len(), "one value per node");
+        Self { x, y, values }
+    }
+
+    /// The value of a node.
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.values[i * self.y.len() + j]
+    }
+
+    /// The least and the largest value; none if all are holes.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        extent(self.values.iter().copied())
+    }
+}
 
 /// Lines through points, back to the first if closed.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +61,8 @@ type Links = BTreeMap<Edge, Vec<Edge>>;
 /// The contours of a level, open ones first.
 pub(crate) fn contours(grid: &Grid<'_>, level: f64) -> Vec<Polyline> {
     let mut links = Links::new();
-    for i in 0..grid.x().len() - 1 {
-        for j in 0..grid.y().len() - 1 {
+    for i in 0..grid.x.len() - 1 {
+        for j in 0..grid.y.len() - 1 {
             for [a, b] in segments(grid, level, i, j) {
                 links.entry(a).or_default().push(b);
                 links.entry(b).or_default().push(a);
@@ -101,12 +133,21 @@ fn crossing(grid: &Grid<'_>, level: f64, edge: Edge) -> [f64; 2] {
     let (from, to) = (grid.at(i, j), grid.at(next_i, next_j));
     let share = (level - from) / (to - from);
     let between = |axis: &[f64], from: usize, to: usize| axis[from] + share * (axis[to] - axis[from]);
-    [between(grid.x(), i, next_i), between(grid.y(), j, next_j)]
+    [between(grid.x, i, next_i), between(grid.y, j, next_j)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn holes_are_no_part_of_the_range() {
+        let (x, y) = ([0.0, 1.0], [0.0, 1.0, 2.0]);
+        let values = [1.0, f64::NAN, 3.0, 4.0, f64::INFINITY, 6.0];
+        let grid = Grid::new(&x, &y, &values);
+        assert_eq!((grid.at(1, 2), grid.range()), (6.0, Some((1.0, 6.0))));
+        assert_eq!(Grid::new(&x, &y, &[f64::NAN; 6]).range(), None);
+    }
 
     /// Equidistant nodes from -1 to 1.
     fn axis(nodes: usize) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! What is minimised, over the plane of two unknowns: what their ways lead through.
 
-use super::contour::{Polyline, contours};
-use super::grid::Grid;
+use super::contour::{Grid, Polyline, contours};
+use crate::number::extent;
 
 /// Nodes along each unknown.
 const NODES: usize = 31;
@@ -48,15 +48,9 @@ impl Landscape {
 
 /// The least rectangle around all points, with some room.
 pub fn around<'a>(points: impl Iterator<Item = &'a [f64; 2]>) -> [(f64, f64); 2] {
-    let finite = points.filter(|point| point.iter().all(|value| value.is_finite()));
-    let none = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-    let ends = finite.fold(none, |ends, point| {
-        [0, 1].map(|axis: usize| (ends[axis].0.min(point[axis]), ends[axis].1.max(point[axis])))
-    });
-    ends.map(|(lo, hi)| {
-        if lo > hi {
-            return (0.0, 1.0);
-        }
+    let points: Vec<&[f64; 2]> = points.filter(|point| point.iter().all(|value| value.is_finite())).collect();
+    [0, 1].map(|axis: usize| {
+        let Some((lo, hi)) = extent(points.iter().map(|point| point[axis])) else { return (0.0, 1.0) };
         let room = 0.12 * (hi - lo).max(1e-6 * hi.abs().max(1e-6));
         (lo - room, hi + room)
     })

@@ -1,19 +1,19 @@
-//! Pictures in SVG, from plain data: a field over a rectangle, as colours and as contours.
+//! Drawings in SVG, from plain data: the figures of pages and the picture files are made by the same code.
 //!
-//! `Grid` holds values on nodes, `contours` finds where they pass a level, and a
-//! `Panel` draws both with axes, a colour bar and a legend; `row` puts panels side by side. Colours of
-//! fields are raster images inside the drawing (`png`, `colour`); all else is lines and text (`svg`).
+//! A `Plot` is one rectangle with axes and all that may be in it: `Series` of lines, points, bands and bars, fields in colours
+//! (`Shade`, a raster image by `png` and `colour`), contours, rules and marks. `sheet` puts plots side by side under one legend.
+//! Places of data are kept in the drawing (`data-view`, `data-name`), so that a script can read values off it.
 
-mod axes;
+pub(crate) mod axes;
 pub mod bars;
 pub(crate) mod colour;
-mod contour;
-pub(crate) mod grid;
+pub(crate) mod contour;
 pub mod landscape;
-pub(crate) mod panel;
 pub mod paths;
+pub(crate) mod plot;
 mod png;
+pub(crate) mod series;
+pub(crate) mod sheet;
 mod svg;
-mod ticks;
 
 pub(crate) use svg::base64;

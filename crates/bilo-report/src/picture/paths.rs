@@ -1,85 +1,55 @@
-//! Ways of two unknowns through their plane, over contours of what is minimised.
+//! Paths of two unknowns through their plane, over contours of what is minimised.
 
-use super::axes::{ABOVE, Axis, BELOW, LEFT, LEGEND_LINE, RIGHT, View, legend, line};
-use super::bars::colour;
-use super::colour::{Colour, INK, WHITE};
+use super::axes::Axis;
+use super::colour::{INK, LINES};
 use super::landscape::{Landscape, around};
-use super::svg::{Canvas, Rectangle};
+use super::plot::Plot;
+use super::series::{Series, Shape};
+use super::sheet::{colour, sheet as drawn};
 
 const SIDE: f64 = 300.0;
+/// Planes in a row.
 const ABREAST: usize = 2;
-const LANDSCAPE: Colour = Colour([190; 3]);
 
-/// Ways in one plane.
+/// Paths in one plane.
 #[derive(Clone, Debug)]
 pub struct Plane {
     /// What is different here from other planes.
     pub title: String,
     /// By series; empty where there is none.
-    pub ways: Vec<Vec<[f64; 2]>>,
+    pub paths: Vec<Vec<[f64; 2]>>,
     /// Where they should end, if that is known.
     pub goal: Option<[f64; 2]>,
-    /// What the ways lead through.
+    /// What the paths lead through.
     pub landscape: Option<Landscape>,
 }
 
-/// The least rectangle around all ways and goals, with some room.
+/// The least rectangle around all paths and goals, with some room.
 pub fn ends(planes: &[Plane]) -> [(f64, f64); 2] {
-    around(planes.iter().flat_map(|plane| plane.ways.iter().flatten().chain(&plane.goal)))
+    around(planes.iter().flat_map(|plane| plane.paths.iter().flatten().chain(&plane.goal)))
 }
 
 /// Planes with the same ends, as a drawing in SVG.
 pub fn sheet(planes: &[Plane], names: [&str; 2], series: &[String]) -> String {
-    let [across, down] = [LEFT + SIDE + RIGHT, ABOVE + SIDE + BELOW];
-    let rows = planes.len().div_ceil(ABREAST);
-    let height = down * rows as f64 + LEGEND_LINE * (series.len() as f64 + 0.5);
-    let mut canvas = Canvas::new(across * planes.len().min(ABREAST) as f64, height);
-    let [x, y] = ends(planes).map(Axis::linear);
-    for (number, plane) in planes.iter().enumerate() {
-        let (column, row) = ((number % ABREAST) as f64, (number / ABREAST) as f64);
-        let area =
-            Rectangle { left: column * across + LEFT, top: row * down + ABOVE, width: SIDE, height: SIDE };
-        plane.draw(&mut canvas, &View { area, x, y }, names, series.len());
-    }
-    for (number, name) in series.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let place = [LEFT, down * rows as f64 + LEGEND_LINE * (number as f64 + 0.5)];
-        legend(&mut canvas, place, line(colour(number, series.len()), 2.0), name);
-    }
-    canvas.finish()
+    let axes = ends(planes).map(Axis::linear);
+    let plots: Vec<Plot> = planes.iter().map(|plane| plane.plot(names, axes, series)).collect();
+    drawn(&plots, ABREAST).into_string()
 }
 
 impl Plane {
-    fn draw(&self, canvas: &mut Canvas, view: &View, names: [&str; 2], series: usize) {
-        if let Some(landscape) = &self.landscape {
-            for found in landscape.contours() {
-                let points: Vec<[f64; 2]> = found.points.into_iter().map(|point| view.pixel(point)).collect();
-                canvas.polyline(&points, found.closed, line(LANDSCAPE, 0.8));
-            }
+    fn plot(&self, names: [&str; 2], axes: [Axis; 2], series: &[String]) -> Plot {
+        let mut drawn = vec![];
+        let mut beginnings = vec![];
+        for (number, (name, path)) in series.iter().zip(&self.paths).enumerate() {
+            let (Some(&first), Some(&last)) = (path.first(), path.last()) else { continue };
+            let shapes = vec![Shape::Line(path.clone(), false), Shape::Dots(vec![last], 3.6)];
+            drawn.push(Series::new(name, colour(number, series.len()), shapes));
+            beginnings.push(Shape::Dots(vec![first], 3.0));
         }
-        let ways = || {
-            let all = self.ways.iter().enumerate().filter(|(_, way)| !way.is_empty());
-            all.map(|(number, way)| (number, way.iter().map(|&point| view.pixel(point)).collect::<Vec<_>>()))
-        };
-        // White under all ways, so that none of them is covered.
-        ways().for_each(|(_, points)| canvas.polyline(&points, false, line(WHITE, 3.6)));
-        ways()
-            .for_each(|(number, points)| canvas.polyline(&points, false, line(colour(number, series), 1.8)));
-        for (number, way) in self.ways.iter().enumerate() {
-            if let (Some(&first), Some(&last)) = (way.first(), way.last()) {
-                canvas.dot(view.pixel(first), 3.0, INK);
-                canvas.dot(view.pixel(last), 3.6, colour(number, series));
-            }
-        }
-        if let Some(goal) = self.goal {
-            let [x, y] = view.pixel(goal);
-            for sign in [1.0, -1.0] {
-                let arm = [[x - 5.0, y - 5.0 * sign], [x + 5.0, y + 5.0 * sign]];
-                canvas.polyline(&arm, false, line(INK, 1.6));
-            }
-        }
-        view.ticks_of_x(canvas);
-        view.ticks_of_y(canvas);
-        view.frame(canvas, names, &self.title);
+        drawn.push(Series::new("", INK, beginnings));
+        drawn.extend(self.goal.map(|goal| Series::new("truth", LINES[2], vec![Shape::Ring(goal, 7.0)])));
+        let contours = self.landscape.as_ref().map_or_else(Vec::new, Landscape::contours);
+        Plot { contours, series: drawn, halo: true, ..Plot::new(&self.title, names, axes, [SIDE; 2]) }
     }
 }
 
@@ -88,17 +58,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_ways_and_goals_are_inside() {
+    fn all_paths_and_goals_are_inside() {
         let plane = Plane {
             title: String::new(),
-            ways: vec![vec![[1.0, 1.0], [1.5, 3.0]], vec![]],
+            paths: vec![vec![[1.0, 1.0], [1.5, 3.0]], vec![]],
             goal: Some([2.0, 2.0]),
             landscape: None,
         };
         let [x, y] = ends(std::slice::from_ref(&plane));
         assert!(x.0 < 1.0 && x.1 > 2.0 && y.0 < 1.0 && y.1 > 3.0, "{x:?} {y:?}");
         let svg = sheet(&[plane], ["D", "rho"], &["bilo".into(), "pinn".into()]);
-        assert_eq!(svg.matches("<circle ").count(), 2, "the beginning and the end of one way");
+        assert_eq!(svg.matches("h0\" ").count(), 2, "the beginning and the end of one path");
+        assert_eq!(svg.matches("<circle ").count(), 2, "the goal, and its sample in the legend");
         assert!(svg.contains(">rho</text>"));
         assert_eq!(ends(&[]), [(0.0, 1.0); 2]);
     }
@@ -108,8 +79,12 @@ mod tests {
         let axis: Vec<f64> = (0..21).map(|i| f64::from(i) / 10.0 - 1.0).collect();
         let losses: Vec<f64> = axis.iter().flat_map(|x| axis.iter().map(move |y| x * x + y * y)).collect();
         let landscape = Landscape::of_losses([axis.clone(), axis], &losses);
-        let plane =
-            Plane { title: String::new(), ways: vec![vec![[-1.0, -1.0], [1.0, 1.0]]], goal: None, landscape };
-        assert!(sheet(&[plane], ["a", "b"], &["one".into()]).matches("Z\" fill").count() >= 5);
+        let plane = Plane {
+            title: String::new(),
+            paths: vec![vec![[-1.0, -1.0], [1.0, 1.0]]],
+            goal: None,
+            landscape,
+        };
+        assert!(sheet(&[plane], ["a", "b"], &["one".into()]).matches("Z\" class=\"contour\"").count() >= 5);
     }
 }

@@ -1,22 +1,11 @@
 //! A canvas that becomes SVG: lines, rectangles, text and images, in pixels, y downwards.
 
-use super::colour::Colour;
-use crate::escape::escaped;
+use super::colour::{Colour, WHITE};
+use crate::markup::{Html, html};
 
 /// What was drawn so far.
-pub(crate) struct Canvas {
-    width: f64,
-    height: f64,
-    body: String,
-}
-
-/// How a line is drawn.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stroke {
-    pub(crate) colour: Colour,
-    pub(crate) width: f64,
-    pub(crate) dashed: bool,
-}
+#[derive(Default)]
+pub(crate) struct Canvas(Html);
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,22 +16,25 @@ pub(crate) struct Rectangle {
     pub(crate) height: f64,
 }
 
-/// Which part of a text stands at its place.
+/// How a text is set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
+pub(crate) struct Font {
+    pub(crate) size: f64,
+    pub(crate) colour: Colour,
+    /// Which part of the text stands at its place: `start`, `middle` or `end`.
+    pub(crate) anchor: &'static str,
 }
 
-/// A text, centred in height.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a> {
-    pub(crate) content: &'a str,
-    pub(crate) size: f64,
-    pub(crate) anchor: Anchor,
-    /// Reads upwards.
-    pub(crate) upright: bool,
+impl Font {
+    fn attributes(self) -> Html {
+        let (size, fill) = (pixels(self.size), self.colour.hex());
+        html!("font-size=\"{}\" fill=\"{}\" text-anchor=\"{}\"", size, fill, self.anchor)
+    }
+
+    /// From the middle of digits to their base line: they reach to about 0.7 of the size above it.
+    fn shift(self) -> f64 {
+        0.35 * self.size
+    }
 }
 
 impl Rectangle {
@@ -56,92 +48,104 @@ impl Rectangle {
 }
 
 impl Canvas {
-    pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self { width, height, body: String::new() }
+    /// Elements with attributes in common.
+    pub(crate) fn group(&mut self, attributes: Html, draw: impl FnOnce(&mut Canvas)) {
+        let mut inner = Canvas::default();
+        draw(&mut inner);
+        self.push(html!("<g {}>\n{}</g>", attributes, inner.0));
     }
 
-    /// Lines through points, back to the first if closed.
-    pub(crate) fn polyline(&mut self, points: &[[f64; 2]], closed: bool, stroke: Stroke) {
-        let points: Vec<String> =
-            points.iter().map(|[x, y]| format!("{} {}", pixels(*x), pixels(*y))).collect();
-        let end = if closed { "Z" } else { "" };
-        let dash = if stroke.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
-        self.push(&format!(
-            "<path d=\"M{}{end}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{dash}/>",
-            points.join("L"),
-            stroke.colour.hex(),
-            pixels(stroke.width)
-        ));
+    /// Elements that are seen inside a rectangle only.
+    pub(crate) fn clipped(&mut self, area: Rectangle, draw: impl FnOnce(&mut Canvas)) {
+        let mut inner = Canvas::default();
+        draw(&mut inner);
+        let Rectangle { left, top, width, height } = area;
+        let view = [left, top, width, height].map(pixels).join(" ");
+        self.push(html!("<svg class=\"inside\" {} viewBox=\"{}\">\n{}</svg>", place(area), view, inner.0));
     }
 
-    pub(crate) fn fill(&mut self, area: Rectangle, colour: Colour) {
-        let place = place(area);
-        self.push(&format!("<rect {place} fill=\"{}\"/>", colour.hex()));
+    /// A path with a stroke of a colour, or filled with it.
+    pub(crate) fn path(&mut self, path: String, attributes: Html) {
+        self.push(html!("<path d=\"{}\" {}/>", path, attributes));
     }
 
-    pub(crate) fn dot(&mut self, [x, y]: [f64; 2], radius: f64, colour: Colour) {
-        let [x, y, radius] = [x, y, radius].map(pixels);
-        self.push(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"/>", colour.hex()));
+    pub(crate) fn rectangle(&mut self, area: Rectangle, attributes: Html) {
+        self.push(html!("<rect {} {}/>", place(area), attributes));
     }
 
-    pub(crate) fn outline(&mut self, area: Rectangle, stroke: Stroke) {
-        let (width, colour) = (pixels(stroke.width), stroke.colour.hex());
-        let place = place(area);
-        self.push(&format!("<rect {place} fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"));
+    pub(crate) fn circle(&mut self, centre: [f64; 2], radius: f64, attributes: Html) {
+        let [x, y] = centre.map(pixels);
+        self.push(html!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" {}/>", x, y, pixels(radius), attributes));
     }
 
-    pub(crate) fn text(&mut self, [x, y]: [f64; 2], text: Text<'_>, colour: Colour) {
-        let anchor = match text.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let (x, y) = (pixels(x), pixels(y));
-        let turn = if text.upright { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
-        // Digits reach from the base line to about 0.7 of the size above it.
-        let shift = pixels(0.35 * text.size);
-        self.push(&format!(
-            "<text x=\"{x}\" y=\"{y}\" dy=\"{shift}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{turn}>{}</text>",
-            pixels(text.size),
-            colour.hex(),
-            escaped(text.content)
-        ));
+    /// A text, centred in height.
+    pub(crate) fn text(&mut self, place: [f64; 2], content: &str, font: Font) {
+        self.text_with(place, content, font, Html::default());
+    }
+
+    /// A text with more attributes, each after a space.
+    pub(crate) fn text_with(&mut self, [x, y]: [f64; 2], content: &str, font: Font, more: Html) {
+        let [x, y] = [x, y + font.shift()].map(pixels);
+        self.push(html!("<text x=\"{}\" y=\"{}\" {}{}>{}</text>", x, y, font.attributes(), more, content));
+    }
+
+    /// Many texts of one font.
+    pub(crate) fn texts(&mut self, texts: Vec<([f64; 2], String)>, font: Font) {
+        self.group(font.attributes(), |canvas| {
+            for ([x, y], content) in texts {
+                let [x, y] = [x, y + font.shift()].map(pixels);
+                canvas.push(html!("<text x=\"{}\" y=\"{}\">{}</text>", x, y, content));
+            }
+        });
     }
 
     /// An image in PNG, stretched over an area.
-    pub(crate) fn image(&mut self, area: Rectangle, png: &[u8]) {
-        let place = place(area);
-        self.push(&format!(
-            "<image {place} preserveAspectRatio=\"none\" href=\"data:image/png;base64,{}\"/>",
-            base64(png)
+    pub(crate) fn image(&mut self, area: Rectangle, png: &[u8], attributes: Html) {
+        let (place, data) = (place(area), base64(png));
+        self.push(html!(
+            "<image {place} preserveAspectRatio=\"none\" {attributes} href=\"data:image/png;base64,{data}\"/>";
+            place, attributes, data
         ));
     }
 
     /// The whole drawing on white paper.
-    pub(crate) fn finish(self) -> String {
-        let (width, height) = (pixels(self.width), pixels(self.height));
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
-            self.body
+    pub(crate) fn finish(self, size: [f64; 2]) -> Html {
+        let ([width, height], paper, body) = (size.map(pixels), WHITE.hex(), self.0);
+        html!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, sans-serif\">\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"{paper}\"/>\n{body}</svg>\n";
+            width, height, paper, body
         )
     }
 
-    fn push(&mut self, element: &str) {
-        self.body.push_str(element);
-        self.body.push('\n');
+    fn push(&mut self, element: Html) {
+        self.0 += html!("{}\n", element);
     }
 }
 
-fn place(area: Rectangle) -> String {
+fn place(area: Rectangle) -> Html {
     let Rectangle { left, top, width, height } = area;
     let [left, top, width, height] = [left, top, width, height].map(pixels);
-    format!("x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"")
+    html!("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", left, top, width, height)
 }
 
-/// A hundredth of a pixel is finer than any eye.
-fn pixels(value: f64) -> String {
-    let text = format!("{value:.2}");
+/// Lines through points, with a gap where one is not finite.
+pub(crate) fn line(points: impl Iterator<Item = [f64; 2]>, closed: bool) -> String {
+    let (mut path, mut pen) = (String::new(), 'M');
+    for [x, y] in points {
+        let there = x.is_finite() && y.is_finite();
+        if there {
+            path.push_str(&format!("{pen}{} {}", pixels(x), pixels(y)));
+        }
+        pen = if there { 'L' } else { 'M' };
+    }
+    if closed { path + "Z" } else { path }
+}
+
+/// A thousandth of a pixel: a line that is magnified a hundred times is still a line.
+pub(crate) fn pixels(value: f64) -> String {
+    let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_string() } else { text.to_string() }
 }
@@ -186,28 +190,26 @@ mod tests {
 
     #[test]
     fn text_cannot_leave_its_element() {
-        let mut canvas = Canvas::new(10.0, 10.0);
-        let text =
-            Text { content: "</text><script>\"&'\u{1}", size: 10.0, anchor: Anchor::Start, upright: false };
-        canvas.text([1.0, 2.0], text, INK);
-        let svg = canvas.finish();
+        let mut canvas = Canvas::default();
+        let font = Font { size: 10.0, colour: INK, anchor: "start" };
+        canvas.text([1.0, 2.0], "</text><script>\"&'\u{1}", font);
+        let svg = canvas.finish([10.0; 2]).into_string();
         assert!(svg.contains(">&lt;/text&gt;&lt;script&gt;&quot;&amp;&#39;\u{fffd}</text>"), "{svg}");
         assert!(!svg.contains("<script"), "{svg}");
     }
 
     #[test]
     fn lengths_are_short() {
-        for (value, text) in [(1.0, "1"), (-0.001, "0"), (2.5, "2.5"), (1.0 / 3.0, "0.33"), (100.0, "100")] {
+        for (value, text) in [(1.0, "1"), (-0.0001, "0"), (2.5, "2.5"), (1.0 / 3.0, "0.333"), (100.0, "100")]
+        {
             assert_eq!(pixels(value), text);
         }
     }
 
     #[test]
-    fn lines_may_be_closed_and_dashed() {
-        let mut canvas = Canvas::new(10.0, 10.0);
-        let stroke = Stroke { colour: INK, width: 1.5, dashed: true };
-        canvas.polyline(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], true, stroke);
-        let svg = canvas.finish();
-        assert!(svg.contains("d=\"M0 0L1 0L0 1Z\"") && svg.contains("stroke-dasharray"), "{svg}");
+    fn lines_have_gaps_and_may_be_closed() {
+        let points = [[0.0, 0.0], [1.0, 0.0], [2.0, f64::NAN], [3.0, 1.0], [4.0, 1.5]];
+        assert_eq!(line(points.into_iter(), false), "M0 0L1 0M3 1L4 1.5");
+        assert_eq!(line(points.into_iter().take(2), true), "M0 0L1 0Z");
     }
 }

@@ -1,10 +1,12 @@
-//! The solution: by what was trained, by the classical solver, their difference, and the residuals.
+//! The solution: by what was trained, by the reference solver, their difference, and the residuals.
 
-use super::{CLASSICAL, ESTIMATE, solver};
-use crate::escape::escaped;
+use super::{ESTIMATE, REFERENCE, solver};
 use crate::html::block::{Axis, Block};
-use crate::html::figure::{Figures, Lines, Ordinates, Panel, Scale, Series};
+use crate::html::figure::{Figures, Lines, Panel};
 use crate::html::source::Source;
+use crate::markup::{Html, html};
+use crate::picture::colour::{Colour, LINES};
+use crate::picture::series::{Series, Shape, joined};
 
 /// The axes of these names; none if one has no nodes in the folder.
 pub(super) fn axes_of(source: &Source, names: &[String]) -> Option<Vec<Axis>> {
@@ -15,20 +17,22 @@ pub(super) fn axes_of(source: &Source, names: &[String]) -> Option<Vec<Axis>> {
     names.iter().map(axis).collect()
 }
 
-pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
-    let Some(axes) = axes_of(source, &source.names("coordinates")) else { return String::new() };
+pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
+    let Some(axes) = axes_of(source, &source.names("coordinates")) else { return Html::default() };
     let block = |name: &str| Block::new(source.arrays.get(name)?, &axes, source.time());
-    let mut html = String::new();
+    let mut html = Html::default();
     for name in source.names("state") {
         let solved =
-            (solver(source) != "classical solution").then(|| block(&format!("{name}_network"))).flatten();
+            (solver(source) != "reference solution").then(|| block(&format!("{name}_network"))).flatten();
         let classical = block(&format!("{name}_classical"));
-        let pair = Pair { solver: solver(source), solved, classical, name };
-        html += &pair.html(source.time(), figures);
+        let both = solved.as_ref().zip(classical.as_ref());
+        let difference = both.and_then(|(solved, classical)| figures.compare(solved, classical));
+        let pair = Pair { solver: solver(source), solved, classical, difference, name };
+        html += pair.html(source.time(), figures);
     }
     let residuals = source.names("equation").into_iter();
     let residuals = residuals.filter_map(|name| Some((block(&format!("residual_{name}"))?, name)));
-    html + &residual(residuals.collect(), solver(source), figures)
+    html + residual(residuals.collect(), solver(source), figures)
 }
 
 /// A state by both solvers, as far as there are both.
@@ -37,122 +41,103 @@ struct Pair {
     solver: &'static str,
     solved: Option<Block>,
     classical: Option<Block>,
+    difference: Option<Block>,
 }
 
 impl Pair {
-    fn html(&self, time: Option<&str>, figures: &mut Figures) -> String {
-        let Some(any) = self.solved.as_ref().or(self.classical.as_ref()) else { return String::new() };
+    fn html(&self, time: Option<&str>, figures: &mut Figures) -> Html {
+        let Some(any) = self.solved.as_ref().or(self.classical.as_ref()) else { return Html::default() };
         let evolves = time.is_some_and(|time| any.axes.first().is_some_and(|axis| axis.name == time));
-        let heading = format!("<h3>{}</h3>\n", escaped(&self.name));
-        heading
-            + &match any.axes.len() {
-                1 => self.curves(any, figures),
-                2 if evolves => self.maps(any, figures) + &self.profiles(any, figures),
-                2 | 3 => self.maps(any, figures),
-                _ => String::new(),
-            }
+        let drawn = match any.axes.len() {
+            1 => self.curves(any, figures),
+            2 if evolves => self.maps(any, figures) + self.profiles(any, figures),
+            2 | 3 => self.maps(any, figures),
+            _ => Html::default(),
+        };
+        html!("<h3>{}</h3>\n{}", &self.name, drawn)
     }
 
     /// Both solutions with their names and colours.
-    fn both(&self) -> impl Iterator<Item = (&'static str, usize, &Block)> {
+    fn both(&self) -> impl Iterator<Item = (&'static str, Colour, &Block)> {
         let solved = self.solved.as_ref().map(|block| (self.solver, ESTIMATE, block));
-        let classical = self.classical.as_ref().map(|block| ("classical solution", CLASSICAL, block));
+        let classical = self.classical.as_ref().map(|block| ("reference solution", REFERENCE, block));
         solved.into_iter().chain(classical)
     }
 
-    fn difference(&self) -> Option<Block> {
-        self.solved.as_ref()?.minus(self.classical.as_ref()?)
-    }
-
     fn range(&self) -> (f64, f64) {
-        let ranges = self.both().map(|(_, _, block)| block.range());
-        ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)))
+        Block::common_range(self.both().map(|(_, _, block)| block))
     }
 
-    fn maps(&self, any: &Block, figures: &mut Figures) -> String {
+    fn maps(&self, any: &Block, figures: &mut Figures) -> Html {
         let name = &self.name;
-        let (lo, hi) = self.range();
-        let scale = Scale::Values(lo, hi);
-        let panel = |(what, _, block): (&str, usize, &Block)| Panel {
+        let ends = Some(self.range());
+        let panel = |what: &str, block: &Block| Panel {
             title: format!("{name}, {what}"),
             block: block.clone(),
-            scale,
+            ends,
         };
-        let mut panels: Vec<Panel> = self.both().map(panel).collect();
-        let title = format!("{name}, {} − classical", self.solver);
-        panels.extend(self.difference().map(|block| Panel { title, block, scale: Scale::Differences }));
+        let mut panels: Vec<Panel> = self.both().map(|(what, _, block)| panel(what, block)).collect();
+        let title = format!("{name}, {} − reference", self.solver);
+        panels.extend(self.difference.clone().map(|block| Panel { title, block, ends: None }));
         let shared = if panels.len() > 1 {
-            "; both solutions in the same colours, those of the difference end where 99 of 100 values are"
+            "; both solutions in the same colours, the colour scale of the difference clipped at the 99th percentile"
         } else {
             ""
         };
         let place = match any.axes.len() {
-            3 => format!(" The slider moves {}.", escaped(&any.axes[0].name)),
+            3 => format!(" The slider moves {}.", any.axes[0].name),
             _ => String::new(),
         };
-        figures.maps(name, panels, &format!("at {} nodes{shared}.{place}", any.resolution()))
+        figures.maps(name, panels, format!("at {} nodes{shared}.{place}", any.resolution()))
     }
 
     /// Curves over space that a slider moves through time.
-    fn profiles(&self, any: &Block, figures: &mut Figures) -> String {
-        let [time, x] = any.axes.as_slice() else { return String::new() };
-        let series = |(what, colour, block): (&str, usize, &Block)| Series {
-            dashed: colour == CLASSICAL,
-            y: Ordinates::Moving(block.clone()),
-            ..Series::curve(what, colour, &x.nodes, vec![])
-        };
+    fn profiles(&self, any: &Block, figures: &mut Figures) -> Html {
+        let [time, x] = any.axes.as_slice() else { return Html::default() };
+        let series = self.both().map(|(what, colour, block)| {
+            let last = &block.values[block.values.len() - x.nodes.len()..];
+            let line = Shape::Line(joined(&x.nodes, last), false);
+            let (dashed, array) = (colour == REFERENCE, Some(figures.array(block)));
+            Series { dashed, array, ..Series::new(what, colour, vec![line]) }
+        });
+        let series = series.collect();
         // The broken line on top, so that both are seen where they agree.
-        let lines = Lines {
-            title: format!("{} over {}", self.name, x.name),
-            names: [x.name.clone(), self.name.clone()],
-            series: self.both().map(series).collect(),
-            ..Lines::default()
-        };
-        figures.lines(lines, &format!("at one {}, which the slider moves.", escaped(&time.name)))
+        let lines = Lines::new(format!("{} over {}", self.name, x.name), [&x.name, &self.name], series);
+        let lines = Lines { moving: Some((figures.axis(time), self.range())), ..lines };
+        figures.lines(lines, format!("at one {}, which the slider moves.", time.name))
     }
 
-    fn curves(&self, any: &Block, figures: &mut Figures) -> String {
+    fn curves(&self, any: &Block, figures: &mut Figures) -> Html {
         let x = &any.axes[0];
-        let series = |(what, colour, block): (&str, usize, &Block)| {
-            let curve = Series::curve(what, colour, &x.nodes, block.values.clone());
-            if colour == CLASSICAL { curve.dashed() } else { curve }
-        };
-        let lines = Lines {
-            title: self.name.clone(),
-            names: [x.name.clone(), self.name.clone()],
-            series: self.both().map(series).collect(),
-            ..Lines::default()
-        };
-        let html = figures.lines(lines, &format!("at {} nodes.", any.resolution()));
-        let Some(difference) = self.difference() else { return html };
-        let name = format!("{} − classical", self.solver);
-        let lines = Lines {
-            title: format!("{}, {name}", self.name),
-            names: [x.name.clone(), "difference".into()],
-            series: vec![Series::curve(&name, ESTIMATE, &x.nodes, difference.values)],
-            ..Lines::default()
-        };
-        html + &figures.lines(lines, "of the two solutions above.")
+        let series = self.both().map(|(what, colour, block)| Series {
+            dashed: colour == REFERENCE,
+            ..Series::curve(what, colour, &x.nodes, &block.values)
+        });
+        let lines = Lines::new(&self.name, [&x.name, &self.name], series.collect());
+        let html = figures.lines(lines, format!("at {} nodes.", any.resolution()));
+        let Some(difference) = &self.difference else { return html };
+        let name = format!("{} − reference", self.solver);
+        let series = vec![Series::curve(&name, ESTIMATE, &x.nodes, &difference.values)];
+        let lines = Lines::new(format!("{}, {name}", self.name), [&x.name, "difference"], series);
+        html + figures.lines(lines, "of the two solutions above.")
     }
 }
 
 /// The residuals of all equations.
-fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures) -> String {
-    let Some((first, _)) = residuals.first() else { return String::new() };
+fn residual(residuals: Vec<(Block, String)>, solver: &str, figures: &mut Figures) -> Html {
+    let Some((first, _)) = residuals.first() else { return Html::default() };
     let mut caption = format!("of the {solver}: what is left of each equation, zero for a solution.");
-    let heading = "<h3>Residuals</h3>\n";
+    const TITLE: &str = "Residuals of the equations";
+    let heading = html!("<h3>{}</h3>\n", TITLE);
     if first.axes.len() == 1 {
         let x = first.axes[0].clone();
         let curve = |(number, (block, name)): (usize, (Block, String))| {
-            Series::curve(&name, (ESTIMATE + number) % 6, &x.nodes, block.values)
+            Series::curve(&name, LINES[(1 + number) % LINES.len()], &x.nodes, &block.values)
         };
         let series = residuals.into_iter().enumerate().map(curve).collect();
-        let names = [x.name.clone(), "residual".into()];
-        return heading.to_owned()
-            + &figures
-                .lines(Lines { title: "Residuals".into(), names, series, ..Lines::default() }, &caption);
+        return heading + figures.lines(Lines::new(TITLE, [&x.name, "residual"], series), caption);
     }
-    caption += " Colours end where 99 of 100 values are.";
-    let panel = |(block, name): (Block, String)| Panel { title: name, block, scale: Scale::Differences };
-    heading.to_owned() + &figures.maps("Residuals", residuals.into_iter().map(panel).collect(), &caption)
+    caption += " Colour scale clipped at the 99th percentile.";
+    let panel = |(block, name): (Block, String)| Panel { title: name, block, ends: None };
+    heading + figures.maps(TITLE, residuals.into_iter().map(panel).collect(), caption)
 }

@@ -1,29 +1,32 @@
 //! What was inferred: a table of numbers, figures of functions.
 
 use super::{ESTIMATE, GUESS, TRUTH};
-use crate::escape::escaped;
 use crate::html::block::Block;
-use crate::html::figure::{Figures, Lines, Panel, Scale, Series};
+use crate::html::figure::{Figures, Lines, Panel};
 use crate::html::mathml::inline_name;
-use crate::html::page::{table, without_empty};
+use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;
 use crate::html::source::{Source, string};
 use crate::html::text::{number, or_none, scientific};
+use crate::markup::{Html, html};
+use crate::picture::series::{Series, Shape, joined};
 use serde_json::Value;
 
-pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
+pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
     let all = || source.outcome["unknowns"].as_object().into_iter().flatten();
     let of_kind = |kind: &'static str| all().filter(move |(_, unknown)| unknown["kind"] == kind);
-    let rows: Vec<Vec<String>> =
+    let rows: Vec<Vec<Html>> =
         of_kind("scalar").map(|(name, unknown)| scalar(source, name, unknown)).collect();
-    let mut html = String::new();
+    let mut html = Html::default();
     if !rows.is_empty() {
-        let header = ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
-        html += &table(&header, &rows);
-        html += "<p class=\"legend\">± is one standard deviation of the estimate for the noise of the data. Data-optimal is the \
-                 value best for the data under the equations as the classical solver solves them.</p>\n";
+        let header = ["unknown", "guess", "estimate", "±", "best fit", "truth", "relative error"];
+        html += table(&header, &rows);
+        html += legend(
+            "± is one standard error, for the noise of the data. Best fit is the value with the least misfit by the \
+             reference solver.",
+        );
     }
-    let rows: Vec<Vec<String>> = of_kind("function").map(|(name, unknown)| function(name, unknown)).collect();
+    let rows: Vec<Vec<Html>> = of_kind("function").map(|(name, unknown)| function(name, unknown)).collect();
     if !rows.is_empty() {
         let header = [
             "unknown function",
@@ -35,26 +38,28 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> String {
             "on the right side of the threshold",
         ];
         let (header, rows) = without_empty(&header, rows);
-        html += &table(&header, &rows);
+        html += table(&header, &rows);
         if of_kind("function").any(|(_, unknown)| unknown["relative_sd"].is_f64()) {
-            html += "<p class=\"legend\">± is one standard deviation, for the noise of the data and for the pull of the regulariser if \
-                     the function is as rough everywhere as the data show it.</p>\n";
+            html += legend(
+                "± is one standard error, for the noise of the data and for the pull of the regulariser if the function is \
+                 as rough everywhere as the data show it.",
+            );
         }
     }
-    of_kind("function").for_each(|(name, unknown)| html += &figure(source, name, unknown, figures));
+    of_kind("function").for_each(|(name, unknown)| html += figure(source, name, unknown, figures));
     html
 }
 
 /// An unknown number, with the unit that the problem file states.
-fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<String> {
+fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<Html> {
     let stated = source.entries("unknown").into_iter().find(|(other, _)| *other == name);
     let unit = stated.and_then(|(_, item)| string(item, "unit"));
-    let unit = unit.map_or_else(String::new, |unit| format!(" <small>{}</small>", escaped(unit)));
+    let unit = unit.map_or_else(Html::default, |unit| html!(" <small>{}</small>", unit));
     let value = |key: &str| unknown[key].as_f64();
     vec![
-        inline_name(name) + &unit,
+        inline_name(name) + unit,
         or_none(value("guess"), number),
-        format!("<b>{}</b>", or_none(value("estimate"), number)),
+        html!("<b>{}</b>", or_none(value("estimate"), number)),
         or_none(value("sd"), |sd| scientific(sd, 1)),
         or_none(value("data_optimal"), number),
         or_none(value("truth"), number),
@@ -62,11 +67,12 @@ fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<String> {
     ]
 }
 
-fn function(name: &str, unknown: &Value) -> Vec<String> {
-    let of: Vec<String> = arguments(unknown).iter().map(|name| inline_name(name)).collect();
-    let share = |share: f64| format!("{:.1}&thinsp;%", 100.0 * share);
+fn function(name: &str, unknown: &Value) -> Vec<Html> {
+    let of = arguments(unknown);
+    let of = of.iter().map(|name| inline_name(name));
+    let share = |share: f64| html!("{}&thinsp;%", format!("{:.1}", 100.0 * share));
     vec![
-        format!("{}({})", inline_name(name), of.join(", ")),
+        html!("{}({})", inline_name(name), Html::joined(of, ", ")),
         or_none(unknown["range"][0].as_f64(), number),
         or_none(unknown["range"][1].as_f64(), number),
         or_none(unknown["relative_sd"].as_f64(), |sd| scientific(sd, 1)),
@@ -81,61 +87,66 @@ fn arguments(unknown: &Value) -> Vec<String> {
     of.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// Estimate, truth and guess of a function, as curves or as fields.
-fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -> String {
-    let Some(axes) = axes_of(source, &arguments(unknown)) else { return String::new() };
+/// A figure of a function: curves, or fields.
+fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -> Html {
+    let Some(axes) = axes_of(source, &arguments(unknown)) else { return Html::default() };
     let block = |suffix: &str| {
         let array = source.arrays.get(&format!("{name}{suffix}"))?;
         Block::new(array, &axes, source.time())
     };
-    let Some(estimate) = block("") else { return String::new() };
-    let others = [("truth", block("_truth"), TRUTH), ("guess", block("_guess"), GUESS)];
-    match estimate.axes.len() {
-        1 => curves(name, &estimate, block("_sd"), &others, figures),
-        2 => maps(name, &estimate, others, figures),
-        _ => String::new(),
+    let Some(estimate) = block("") else { return Html::default() };
+    let [sd, truth, guess] = ["_sd", "_truth", "_guess"].map(block);
+    let function = Function { name, estimate, sd, truth, guess };
+    match axes.len() {
+        1 => function.curves(figures),
+        2 => function.maps(figures),
+        _ => Html::default(),
     }
 }
 
-fn curves(
-    name: &str,
-    estimate: &Block,
+/// An unknown function, with what it may be compared with.
+struct Function<'a> {
+    name: &'a str,
+    estimate: Block,
     sd: Option<Block>,
-    others: &[(&str, Option<Block>, usize)],
-    figures: &mut Figures,
-) -> String {
-    let nodes = &estimate.axes[0].nodes;
-    let mut series = vec![];
-    for (what, block, colour) in others {
-        if let Some(block) = block {
-            series.push(Series::curve(what, *colour, nodes, block.values.clone()).dashed());
-        }
-    }
-    let twice = sd.map_or(vec![], |sd| sd.values.iter().map(|sd| 2.0 * sd).collect());
-    let banded = if twice.is_empty() { "" } else { "; the band is two standard deviations to each side" };
-    series.push(Series::curve("estimate", ESTIMATE, nodes, estimate.values.clone()).with_band(twice));
-    let names = [estimate.axes[0].name.clone(), name.to_owned()];
-    let caption = format!("at {} nodes{banded}.", estimate.resolution());
-    figures.lines(Lines { title: name.into(), names, series, ..Lines::default() }, &caption)
+    truth: Option<Block>,
+    guess: Option<Block>,
 }
 
-fn maps(
-    name: &str,
-    estimate: &Block,
-    others: [(&str, Option<Block>, usize); 2],
-    figures: &mut Figures,
-) -> String {
-    let [(_, truth, _), (_, guess, _)] = others;
-    let compared = [Some(estimate), truth.as_ref()];
-    let ranges = compared.into_iter().flatten().map(Block::range);
-    let (lo, hi) = ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (lo, hi)| (a.min(lo), b.max(hi)));
-    let panel = |what: &str, block: Block, scale| Panel { title: format!("{name}, {what}"), block, scale };
-    let difference = truth.as_ref().and_then(|truth| estimate.minus(truth));
-    let mut panels = vec![panel("estimate", estimate.clone(), Scale::Values(lo, hi))];
-    panels.extend(truth.map(|truth| panel("truth", truth, Scale::Values(lo, hi))));
-    panels.extend(difference.map(|block| panel("estimate − truth", block, Scale::Differences)));
-    panels.extend(guess.map(|guess| panel("guess", guess, Scale::Values(lo, hi))));
-    let caption =
-        format!("at {} nodes; estimate, truth and guess in the same colours.", estimate.resolution());
-    figures.maps(name, panels, &caption)
+impl Function<'_> {
+    fn curves(&self, figures: &mut Figures) -> Html {
+        let (axis, values) = (&self.estimate.axes[0], &self.estimate.values);
+        let others = [("truth", &self.truth, TRUTH), ("guess", &self.guess, GUESS)];
+        let curve = |what, colour, values| Series::curve(what, colour, &axis.nodes, values);
+        let others = others.into_iter().filter_map(|(what, block, colour)| {
+            block.as_ref().map(|block| curve(what, colour, &block.values).dashed())
+        });
+        let mut series: Vec<Series> = others.chain([curve("estimate", ESTIMATE, values)]).collect();
+        let mut banded = "";
+        if let Some(sd) = &self.sd {
+            let beside = |side: f64| {
+                let heights = values.iter().zip(&sd.values).map(|(value, sd)| value + side * sd);
+                joined(&axis.nodes, &heights.collect::<Vec<f64>>())
+            };
+            let estimate = series.last_mut().expect("the estimate");
+            estimate.shapes.insert(0, Shape::Band(beside(2.0), beside(-2.0)));
+            banded = "; the band is the 95 % interval, two standard errors to each side";
+        }
+        let caption = format!("at {} nodes{banded}.", self.estimate.resolution());
+        figures.lines(Lines::new(self.name, [&axis.name, self.name], series), caption)
+    }
+
+    fn maps(self, figures: &mut Figures) -> Html {
+        let Function { name, estimate, truth, guess, .. } = self;
+        let ends = Some(Block::common_range([Some(&estimate), truth.as_ref()].into_iter().flatten()));
+        let caption =
+            format!("at {} nodes; estimate, truth and guess in the same colours.", estimate.resolution());
+        let difference = truth.as_ref().and_then(|truth| figures.compare(&estimate, truth));
+        let panel = |what: &str, block: Block, ends| Panel { title: format!("{name}, {what}"), block, ends };
+        let mut panels = vec![panel("estimate", estimate, ends)];
+        panels.extend(truth.map(|truth| panel("truth", truth, ends)));
+        panels.extend(difference.map(|block| panel("estimate − truth", block, None)));
+        panels.extend(guess.map(|guess| panel("guess", guess, ends)));
+        figures.maps(name, panels, caption)
+    }
 }

@@ -1,10 +1,13 @@
-//! The way of two unknowns in their plane, over lines of equal data loss.
+//! The path of two unknowns in their plane, over lines of equal data loss.
 
 use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
-use crate::html::figure::{Figures, Lines, Series};
+use crate::html::figure::{Figures, Lines};
 use crate::html::source::Source;
+use crate::markup::{Html, html};
+use crate::picture::contour::Polyline;
 use crate::picture::landscape::Landscape;
+use crate::picture::series::{Series, Shape};
 use std::f64::consts::TAU;
 
 /// Lines around the estimate; the outermost passes the guess.
@@ -13,54 +16,39 @@ const RINGS: i32 = 8;
 const POINTS: usize = 96;
 
 /// The first two unknowns.
-pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) -> String {
-    let [first, second, ..] = unknowns else { return String::new() };
+pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
+    let [first, second, ..] = unknowns else { return Html::default() };
     let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
-        return String::new();
+        return Html::default();
     };
     let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
-    let point = |what: &str, colour: usize, key: &str| {
-        let (x, y) = (of(first, key)?, of(second, key)?);
-        Some(Series::curve(what, colour, &[x], vec![y]).scattered())
-    };
+    let point = |key: &str| Some([of(first, key)?, of(second, key)?]);
+    let dot = |point| vec![Shape::Dots(vec![point], 5.0)];
     // A history shows the state before each step: the estimate is one further.
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
         values.iter().copied().chain(of(name, "estimate")).collect()
     };
-    let mut series = vec![Series::curve("way", ESTIMATE, &extended(x, first), extended(y, second))];
-    series.extend(point("guess", GUESS, "guess"));
-    series.extend(point("estimate", ESTIMATE, "estimate"));
-    series.extend(point("truth", TRUTH, "truth").map(Series::dashed));
+    let mut series = vec![Series::curve("path", ESTIMATE, &extended(x, first), &extended(y, second))];
+    series.extend(point("guess").map(|at| Series::new("guess", GUESS, dot(at))));
+    series.extend(point("estimate").map(|at| Series::new("estimate", ESTIMATE, dot(at))));
+    series.extend(point("truth").map(|at| Series::new("truth", TRUTH, vec![Shape::Ring(at, 8.0)])));
     let (contours, legend) = contours(source, [first, second]);
-    let lines = Lines {
-        title: format!("{second} against {first}"),
-        names: [first.clone(), second.clone()],
-        series,
-        contours,
-        ..Lines::default()
-    };
-    figures.lines(lines, &format!("from the guess to the estimate.{legend}"))
+    let lines = Lines::new(format!("{second} against {first}"), [first, second], series);
+    let lines = Lines { contours, half: true, ..lines };
+    figures.lines(lines, html!("from the guess to the estimate.{}", legend))
 }
 
 /// Lines of equal data loss, and what they are: those of solutions all over the plane if there are such, else those of the
 /// parabola at the estimate.
-fn contours(source: &Source, names: [&str; 2]) -> (Vec<Vec<[f64; 2]>>, &'static str) {
+fn contours(source: &Source, names: [&str; 2]) -> (Vec<Polyline>, Html) {
     if let Some(landscape) = landscape(source, names) {
-        let close = |mut points: Vec<[f64; 2]>, closed: bool| {
-            points.extend(points.first().copied().filter(|_| closed));
-            points
-        };
-        let lines = landscape.contours().into_iter().map(|line| close(line.points, line.closed));
-        return (lines.collect(), " Lines of equal data loss, by classical solutions.");
+        return (landscape.contours(), Html::text(" Lines of equal data loss, by reference solutions."));
     }
-    match rings(source, names) {
-        Some(rings) => (
-            rings,
-            " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
-             <code>bilo report --contours</code> solves for those of the whole plane.",
-        ),
-        None => (vec![], ""),
-    }
+    let legend = html!(
+        " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
+         <code>bilo report --contours</code> solves for those of the whole plane."
+    );
+    rings(source, names).map(|rings| (rings, legend)).unwrap_or_default()
 }
 
 fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {
@@ -69,7 +57,7 @@ fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {
 }
 
 /// Ellipses from the standard deviations and the correlation.
-fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Vec<[f64; 2]>>> {
+fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Polyline>> {
     let of = |key: &str| -> Option<[f64; 2]> {
         Some([source.number(&["unknowns", names[0], key])?, source.number(&["unknowns", names[1], key])?])
     };
@@ -91,7 +79,7 @@ fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Vec<[f64; 2]>>> {
             let up = correlation * cos + rest * sin;
             [centre[0] + radius * sd[0] * cos, centre[1] + radius * sd[1] * up]
         };
-        (0..=POINTS).map(point).collect()
+        Polyline { points: (0..POINTS).map(point).collect(), closed: true }
     };
     Some((0..RINGS).map(ring).collect())
 }
