@@ -3,56 +3,13 @@
 use crate::failure::Failure;
 use crate::output;
 use bilo::problem::{Folder, Overrides, Problem};
+pub(crate) use bilo_problems::{SHIPPED, Shipped};
 use std::fmt::Write;
 
-/// A problem file inside the program.
-#[derive(Debug)]
-pub(crate) struct Shipped {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
-    /// The data files that it names, with their contents.
-    pub(crate) files: &'static [(&'static str, &'static [u8])],
+/// Where the data files of a problem are.
+pub(crate) fn folder(shipped: &Shipped) -> Folder<'static> {
+    Folder::Program(shipped.files)
 }
-
-impl Shipped {
-    /// Where its data files are.
-    pub(crate) fn folder(&self) -> Folder<'static> {
-        Folder::Program(self.files)
-    }
-}
-
-macro_rules! shipped {
-    ($($name:literal $(with $($file:literal)+)?),* $(,)?) => {
-        &[$(Shipped {
-            name: $name,
-            text: include_str!(concat!("../../../problems/", $name, ".toml")),
-            files: &[$($(($file, include_bytes!(concat!("../../../problems/", $file)))),+)?],
-        }),*]
-    };
-}
-
-/// All of them, from the paper's first experiment on.
-pub(crate) const SHIPPED: &[Shipped] = shipped![
-    "fisher-kpp",
-    "bpn-toy",
-    "bpn-toy-soft",
-    "poisson-scalar",
-    "advection-diffusion",
-    "two-species",
-    "poisson-variable",
-    "heat-initial",
-    "burgers-initial",
-    "burgers-initial-2",
-    "reaction-coefficient",
-    "reaction-coefficient-8",
-    "darcy",
-    "darcy-2",
-    "conductivity",
-    "point-process",
-    "point-process-10",
-    "point-process-position",
-    "glioblastoma" with "mni152/wm.nii.gz" "mni152/gm.nii.gz" "mni152/NOTICE.md",
-];
 
 /// The one of that name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Shipped> {
@@ -81,7 +38,7 @@ pub(crate) fn list() -> Result<(), Failure> {
     let mut text = String::new();
     for shipped in SHIPPED {
         let (name, overrides) = (shipped.name, Overrides::default());
-        let problem = Problem::from_toml(name, shipped.text, shipped.folder(), &overrides)?;
+        let problem = Problem::from_toml(name, shipped.text, folder(shipped), &overrides)?;
         let _ = writeln!(text, "{name:width$}  {}", problem.about);
     }
     output::say(&text)
@@ -96,7 +53,7 @@ mod tests {
         for shipped in SHIPPED {
             for recipe in ["paper", "fast"] {
                 let overrides = Overrides { recipe: Some(recipe.to_string()), set: vec![] };
-                let problem = Problem::from_toml(shipped.name, shipped.text, shipped.folder(), &overrides)
+                let problem = Problem::from_toml(shipped.name, shipped.text, folder(shipped), &overrides)
                     .unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(problem.name, shipped.name);
                 assert_ne!(problem.about, "");

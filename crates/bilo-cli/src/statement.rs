@@ -63,7 +63,7 @@ impl Statement {
         match &self.files {
             Files::Disk { folder, outside: true } => Folder::Disk(folder),
             Files::Disk { folder, outside: false } => Folder::Within(folder),
-            Files::Shipped(shipped) => shipped.folder(),
+            Files::Shipped(shipped) => problems::folder(shipped),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The commands that do not train: list, new, check, and what is said when something is wrong.
 
-mod common;
+use crate::common;
 
 use common::{DECAY, Place};
 

@@ -1,9 +1,8 @@
 //! Writes that fail: nothing is taken for whole that is not, and the next run is as good as if nothing had happened.
 #![cfg(unix)]
 
-mod common;
-#[path = "common/results.rs"]
-mod compared;
+use crate::common;
+use crate::results as compared;
 
 use common::Place;
 use compared::{require_same, results};

@@ -1,8 +1,7 @@
 //! `report.html`: what is in it, what cannot get out of it, and what a browser makes of it.
 
-#[path = "common/browser.rs"]
-mod browsing;
-mod common;
+use crate::browser as browsing;
+use crate::common;
 
 use browsing::browser;
 use common::{DECAY, Place};

@@ -1,9 +1,8 @@
 //! Runs that are killed or stopped go on, and come to what they would have come to.
 #![cfg(unix)]
 
-mod common;
-#[path = "common/results.rs"]
-mod compared;
+use crate::common;
+use crate::results as compared;
 
 use common::Place;
 use compared::{require_same, results};

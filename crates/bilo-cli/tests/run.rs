@@ -1,6 +1,6 @@
 //! Whole runs of a tiny problem, by default or with a network trained for a few steps.
 
-mod common;
+use crate::common;
 
 use common::{DECAY, Place};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The JSON Schema for editors is about the files that the program reads.
 
-mod common;
+use crate::common;
 
 use common::Place;
 use serde_json::{Map, Value, json};

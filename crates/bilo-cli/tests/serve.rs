@@ -1,8 +1,7 @@
 //! `bilo serve`: what a browser gets of a run under way, and what it does not get.
 
-#[path = "common/browser.rs"]
-mod browsing;
-mod common;
+use crate::browser as browsing;
+use crate::common;
 
 use browsing::browser;
 use common::Place;

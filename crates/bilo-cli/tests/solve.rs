@@ -1,6 +1,6 @@
 //! `bilo solve`: the PDE alone, at stated values.
 
-mod common;
+use crate::common;
 
 use bilo::npy::Archive;
 use common::{DECAY, Place};

@@ -1,6 +1,6 @@
 //! Random expressions: graph, tape, adjoint and display against the recursive oracle.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Diffusion whose coefficient jumps, is given at nodes, or depends on states.
 
-mod common;
+use crate::common;
 
 use bilo_solve::{Resolution, Values};
 use common::{SQUARE, Text, UNIT, assert_order, largest_error, largest_error_2d};

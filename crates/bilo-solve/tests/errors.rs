@@ -1,6 +1,6 @@
 //! Every way to fail says what is wrong and what to do.
 
-mod common;
+use crate::common;
 
 use bilo_solve::{Axis, Interrupt, Resolution, SolveError, Solver, Values};
 use common::{Text, UNIT};

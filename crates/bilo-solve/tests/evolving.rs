@@ -1,6 +1,6 @@
 //! Evolving problems against exact solutions.
 
-mod common;
+use crate::common;
 
 use std::f64::consts::PI;
 

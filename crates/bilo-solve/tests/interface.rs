@@ -1,7 +1,7 @@
 //! Solutions with a kink, against the exact solution of
 //! `u'' + lambda delta(x - z) - mu u = 0` with `u = 0` at both ends.
 
-mod common;
+use crate::common;
 
 use bilo_solve::{SolveError, Values};
 use common::{SQUARE, Text, UNIT, assert_order, largest_error};

@@ -1,6 +1,6 @@
 //! Two space dimensions against exact solutions.
 
-mod common;
+use crate::common;
 
 use std::f64::consts::PI;
 

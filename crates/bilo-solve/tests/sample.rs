@@ -1,7 +1,7 @@
 //! Values between the nodes. The algebraic equation `u - f` puts exact values
 //! of `f` on the nodes, so that all error is the interpolation's.
 
-mod common;
+use crate::common;
 
 use std::f64::consts::PI;
 

@@ -1,7 +1,7 @@
 //! Tangents and adjoints against finite differences, Taylor remainders and
 //! each other.
 
-mod common;
+use crate::common;
 
 use bilo_solve::{Resolution, Solution, Solver, Values};
 use common::{SQUARE, Text, UNIT};

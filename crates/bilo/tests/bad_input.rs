@@ -1,7 +1,6 @@
 //! Bad input gives the right error: what is wrong, where, and what to write instead.
 
-#[path = "data/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use arrays::{Order, npy, npz};
 use bilo::problem::{Overrides, Problem};

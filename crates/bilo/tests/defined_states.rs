@@ -9,7 +9,7 @@ use bilo::{examine, forward};
 use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
 
-mod common;
+use crate::common;
 
 fn read(text: &str) -> Problem {
     Problem::from_toml("flow.toml", text, Path::new("."), &Overrides::default())

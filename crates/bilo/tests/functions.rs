@@ -1,8 +1,7 @@
 //! Unknown functions on grids, and the PDE-constrained optimum over them.
 
-mod common;
-#[path = "common/pretrained.rs"]
-mod pretraining;
+use crate::common;
+use crate::pretrained as pretraining;
 
 use bilo::data::observed_tables;
 use bilo::data_loss::DataLoss;

@@ -1,6 +1,6 @@
 //! Unknown functions of a state: k(u) in the reference solver, in the adjoint method and in BiLO.
 
-mod common;
+use crate::common;
 
 use bilo::examine::examine;
 use bilo::observer::Silent;

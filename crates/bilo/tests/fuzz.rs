@@ -2,8 +2,7 @@
 //!
 //! Mutations of good inputs, the same in every run: a few thousand of each kind, or as many as `BILO_FUZZ_CASES` says.
 
-#[path = "data/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use arrays::{Order, npy, npz};
 use bilo::nifti::Image;

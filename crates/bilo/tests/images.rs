@@ -1,7 +1,6 @@
 //! Images as given fields: what files say, and what is wrong with them.
 
-#[path = "data/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use arrays::{Order, npy, npz};
 use bilo::nifti::Image;

@@ -1,8 +1,7 @@
 //! Extra inputs of networks, and equations at a place inside the domain: a point source,
 //! u_xx + lambda delta(x - z) - mu u = 0 with u = 0 at both ends, whose exact solution is known.
 
-#[path = "common/source.rs"]
-mod source;
+use crate::source;
 
 use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;

@@ -1,9 +1,8 @@
 //! Inputs and points that move with unknowns: a source of unknown strength lambda at an unknown place z,
 //! u_xx + lambda delta(x - z) - mu u = 0 with u = 0 at both ends, whose exact solution is known.
 
-mod common;
-#[path = "common/source.rs"]
-mod source;
+use crate::common;
+use crate::source;
 
 use bilo::data::observed_tables;
 use bilo::data_loss::DataLoss;

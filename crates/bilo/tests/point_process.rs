@@ -1,10 +1,8 @@
 //! Rates of birth and decay from positions of particles: u_xx + lambda delta(x - z) - mu u = 0, whose solution and
 //! likelihood are known exactly.
 
-#[path = "common/pretrained.rs"]
-mod common;
-#[path = "common/source.rs"]
-mod source;
+use crate::pretrained as common;
+use crate::source;
 
 use bilo::data::observed_tables;
 use bilo::observer::Silent;

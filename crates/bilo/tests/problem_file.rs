@@ -1,7 +1,6 @@
 //! Good input means what it says: files, builder, points, data, settings, names.
 
-#[path = "data/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use arrays::{Order, npy, npz};
 use bilo::problem::{

@@ -1,7 +1,6 @@
 //! The declared keys of the problem file are those of the book's chapter, and their words those of the readers.
 
-#[path = "data/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use bilo::problem::schema::{Key, Kind, TableSchema, tables};
 use bilo::problem::{Overrides, Problem};

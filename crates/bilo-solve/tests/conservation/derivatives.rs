@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use bilo_solve::conservation::{Godunov, Inputs, Levels, Mesh, Run};
 
-use crate::Text;
+use super::Text;
 
 /// Numbers between -1 and 1 without any pattern that matters.
 fn scattered(n: usize, seed: f64) -> Vec<f64> {

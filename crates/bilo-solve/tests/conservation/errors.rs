@@ -2,13 +2,13 @@
 
 use bilo_solve::conservation::{ConservationError, Inputs, Levels, Mesh};
 
-use crate::Text;
+use super::Text;
 
 const SINE: Text<'static> = Text {
     space: (0.0, 1.0),
     end: 1.0,
     parameters: &["a"],
-    flux: crate::BURGERS,
+    flux: super::BURGERS,
     is_speed: false,
     ends: None,
     initial: Some("sin(2*pi*x)"),

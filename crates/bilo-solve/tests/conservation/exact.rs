@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use bilo_solve::conservation::{Inputs, Mesh};
 
-use crate::{BURGERS, Text, l1_error, orders};
+use super::{BURGERS, Text, l1_error, orders};
 
 /// Burgers' equation before the shock: u = u0(x - a u t), by fixed-point
 /// iteration, which gains a factor 0.9 a step up to 90 % of the time of the shock.

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use bilo_solve::conservation::{Evolution, Inputs, Levels, Mesh};
 
-use crate::{Text, widths};
+use super::{Text, widths};
 
 fn mass(evolution: &Evolution, k: usize) -> f64 {
     widths(evolution).iter().zip(evolution.level(k)).map(|(w, u)| w * u).sum()

@@ -3,7 +3,7 @@
 use bilo_expr::{Input, Leaf, Scratch, Tape};
 use bilo_solve::conservation::{ConservationError, Flux, Mesh};
 
-use crate::{Names, Text};
+use super::{Names, Text};
 
 fn flux_of(residual: &str) -> Option<String> {
     let mut names = Names::new(&["a", "b"]);

@@ -2,13 +2,13 @@
 
 use bilo_solve::conservation::Mesh;
 
-use crate::{Text, l1_error, orders};
+use super::{Text, l1_error, orders};
 
 const SHOCK: Text<'static> = Text {
     space: (0.0, 1.0),
     end: 1.0,
     parameters: &["a"],
-    flux: crate::BURGERS,
+    flux: super::BURGERS,
     is_speed: false,
     ends: Some(["out", "out"]),
     initial: Some("if(x < 0.25, 1, if(x > 0.25, 0.2, 0.6))"),

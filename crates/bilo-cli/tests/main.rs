@@ -1,0 +1,18 @@
+//! All tests of the crate that see it from outside, as one program: linking one is faster than linking many.
+
+mod book;
+#[path = "common/browser.rs"]
+mod browser;
+mod commands;
+mod common;
+mod device;
+mod faults;
+mod report;
+#[path = "common/results.rs"]
+mod results;
+mod resume;
+mod run;
+mod schema;
+mod serve;
+mod solve;
+mod study;

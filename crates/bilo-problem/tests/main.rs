@@ -1,0 +1,4 @@
+//! All tests of the crate that see it from outside, as one program: linking one is faster than linking many.
+
+mod both_ways;
+mod in_force;

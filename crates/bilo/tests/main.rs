@@ -1,0 +1,41 @@
+//! All tests of the crate that see it from outside, as one program: linking one is faster than linking many.
+
+mod adjoint;
+#[path = "data/arrays.rs"]
+mod arrays;
+mod audit;
+mod bad_input;
+mod check;
+mod checkpoint;
+mod common;
+mod defined_states;
+mod dictionary;
+mod function_uncertainty;
+mod functions;
+mod functions_of_state;
+mod fuzz;
+mod given;
+mod glioblastoma;
+mod images;
+mod input;
+mod known;
+mod levels;
+mod likelihoods;
+mod moving;
+mod near;
+mod npy;
+mod on_device;
+mod pictures;
+mod point_process;
+#[path = "common/pretrained.rs"]
+mod pretrained;
+mod problem_file;
+mod problems;
+mod reference;
+mod renewal;
+mod rivals;
+mod schema;
+mod slopes;
+#[path = "common/source.rs"]
+mod source;
+mod uncertainty;
