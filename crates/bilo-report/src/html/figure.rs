@@ -255,7 +255,7 @@ mod tests {
         let moving = Lines { moving: Some((0, (0.0, 10.0))), ..lines(vec![series]) };
         let html = Figures::default().lines(moving, "").into_string();
         // In the middle of 10 to 280, from side to side.
-        assert!(html.contains("d=\"M62 145L962 145\""), "{html}");
+        assert!(html.contains("d=\"M72 145L962 145\""), "{html}");
         assert!(html.contains("data-frames=\"0\"") && html.contains("data-array=\"a0\""), "{html}");
         assert!(!html.contains("class=\"entry\""), "the title says what is alone: {html}");
     }

@@ -133,7 +133,7 @@ mod tests {
         // Paper, one bar, the frame and two samples of the legend.
         assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1 + 2);
         // Twice as wide as a bar with 2 x 22 around: it begins 16 left of the middle, and is 1/1.05/1.1 of the height.
-        let (left, top) = (62.0 + 220.0 / 2.0 - 16.0 + 1.0, 22.0 + 28.0 + 200.0 * (1.0 - 1.0 / 1.155));
+        let (left, top) = (72.0 + 220.0 / 2.0 - 16.0 + 1.0, 22.0 + 28.0 + 200.0 * (1.0 - 1.0 / 1.155));
         assert!(svg.contains(&format!("<rect x=\"{left}\" y=\"{top:.2}")), "{svg}");
         assert!(svg.contains(">–</text>") && svg.contains(">pinn</text>") && svg.contains(">error</text>"));
     }

@@ -10,7 +10,7 @@ use crate::markup::html;
 use crate::number::in_print;
 
 /// Room left and right of a rectangle with curves.
-pub(crate) const ASIDE: [f64; 2] = [62.0, 14.0];
+pub(crate) const ASIDE: [f64; 2] = [72.0, 14.0];
 /// Room left and right of a field in colours, whose bar has long numbers.
 pub(crate) const ASIDE_FIELD: [f64; 2] = [50.0, 86.0];
 const BELOW: f64 = 42.0;
@@ -206,8 +206,8 @@ mod tests {
     fn names_and_titles_are_escaped() {
         let svg = drawn(&plot());
         assert!(svg.contains(">a &lt; b</text>") && svg.contains(">&quot;u&quot;</text>"), "{svg}");
-        assert!(svg.contains("data-view=\"62 28 100 200 0.0 1.0 0.0 2.0 0\""), "{svg}");
-        assert_eq!(plot().outer(), [62.0 + 100.0 + 14.0, 28.0 + 200.0 + 42.0]);
+        assert!(svg.contains("data-view=\"72 28 100 200 0.0 1.0 0.0 2.0 0\""), "{svg}");
+        assert_eq!(plot().outer(), [72.0 + 100.0 + 14.0, 28.0 + 200.0 + 42.0]);
     }
 
     /// Nodes at the ends are the middles of the outermost pixels: with 3 x 5 of them a pixel is 50 x 50.
@@ -243,9 +243,9 @@ mod tests {
     fn rules_and_marks_have_names_where_there_is_room() {
         let marks = vec![(0.0, "pre-training".to_owned()), (0.9, "training".to_owned())];
         let svg = drawn(&Plot { rules: vec![(1.0, "truth".into())], marks, ..plot() });
-        assert!(svg.contains(">truth 1</text>") && svg.contains("d=\"M62 144L162 144\""), "{svg}");
+        assert!(svg.contains(">truth 1</text>") && svg.contains("d=\"M72 144L172 144\""), "{svg}");
         assert!(svg.contains(">pre-training</text>") && !svg.contains(">training</text>"), "{svg}");
-        assert!(svg.contains("d=\"M152 44L152 244\""), "{svg}");
+        assert!(svg.contains("d=\"M162 44L162 244\""), "{svg}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
         let line =
             |name: &&str| Series::new(*name, LINES[0], vec![Shape::Line(vec![[0.0; 2], [1.0; 2]], false)]);
         let axes = [Axis::linear((0.0, 1.0)); 2];
-        Plot { series: names.iter().map(line).collect(), ..Plot::new("", ["x", "y"], axes, [124.0, 100.0]) }
+        Plot { series: names.iter().map(line).collect(), ..Plot::new("", ["x", "y"], axes, [114.0, 100.0]) }
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         let svg = sheet(&[plot(&[""]), plot(&[""]), plot(&[""])], 2).into_string();
         // A plot is 200 x 152 with all that is around it.
         assert!(svg.contains("width=\"400\" height=\"304\""), "{svg}");
-        for place in ["62 10 124", "262 10 124", "62 162 124"] {
+        for place in ["72 10 114", "272 10 114", "72 162 114"] {
             assert!(svg.contains(&format!("data-view=\"{place} ")), "{place}: {svg}");
         }
     }
@@ -98,7 +98,7 @@ mod tests {
     fn names_that_have_no_room_begin_a_row() {
         let svg = sheet(&[plot(&["one name", "another long name"])], 1).into_string();
         assert!(
-            svg.contains("<text x=\"90\" y=\"16.2\"") && svg.contains("<text x=\"90\" y=\"36.2\""),
+            svg.contains("<text x=\"100\" y=\"16.2\"") && svg.contains("<text x=\"100\" y=\"36.2\""),
             "{svg}"
         );
     }
