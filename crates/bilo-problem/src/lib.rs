@@ -1,12 +1,14 @@
 //! The statement of an inverse problem: as data, from a TOML file or from Rust.
 //!
-//! [`Problem::from_file`] reads a file, [`Problem::builder`] states the same in Rust; both check
-//! every name, number, formula and data file, so that what comes after need not.
+//! In the order of the data: a file ([`Problem::from_file`]) or a builder ([`Problem::builder`]) fills one as-written
+//! form, which is resolved to a [`Problem`], plain data in which every name, number, formula and data file was checked,
+//! so that what comes after need not.
 //!
 //! ```
-//! use bilo_problem::{Overrides, Problem};
+//! use bilo_problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Unknown, in_force};
 //! use std::path::Path;
 //!
+//! // A problem file, with what a command line says on top.
 //! let text = r#"
 //!     name = "decay"
 //!     [coordinates]
@@ -22,15 +24,43 @@
 //!     [observation.samples]
 //!     data = { synthetic = { grid = { t = 11 } } }
 //! "#;
-//! let problem = Problem::from_toml("decay.toml", text, Path::new("."), &Overrides::default())?;
-//! assert_eq!(problem.unknowns[0].truth, Some(2.0));
-//! assert_eq!(problem.equations[0].points.columns(&problem, 0)?[0].len(), 21);
+//! let overrides = Overrides::of(["train.rate=0.02"]);
+//! let read = Problem::from_toml("decay.toml", text, Path::new("."), &overrides)?;
 //!
+//! // In Rust; what says the same is the same.
+//! let built = Problem::builder("decay")
+//!     .coordinate(Coordinate::time("t", 0.0, 1.0))
+//!     .unknown(Unknown::new("rate", 1.0).truth(2.0))
+//!     .state("u", "1 + net*t")
+//!     .equation("decay", "u_t + rate*u", PointsSpec::grid([("t", 21)]))
+//!     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.0))
+//!     .set("train.rate=0.02")
+//!     .build()?;
+//! assert_eq!(read, built);
+//!
+//! // Settings have the defaults of a recipe where nothing is stated, and can be written out.
+//! assert_eq!((read.training.rate, read.training.train_steps), (0.02, 4000));
+//! assert!(in_force(&read).contains("rate = 0.02\n"));
+//!
+//! // Points are made when they are asked for.
+//! assert_eq!(read.equations[0].points.columns(&read, 0)?[0].len(), 21);
+//!
+//! // A slip gives an error that shows the line, points at the spot and says what to write instead.
 //! let wrong = text.replace("rate*u", "rat*u");
 //! let error = Problem::from_toml("decay.toml", &wrong, Path::new("."), &Overrides::default());
 //! assert!(error.unwrap_err().to_string().contains("did you mean `rate`?"));
 //! # Ok::<(), bilo_problem::diagnostic::Error>(())
 //! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`diagnostic`], [`text`], `words`, [`seeds`] | errors that teach, words of choices, random numbers |
+//! | `files`, `grid` | files of numbers and images ([`npy`], [`nifti`]), functions on grids ([`spline`]) |
+//! | `tree`, [`schema`], `settings` | TOML that knows its places, the keys of a file, every setting with its default |
+//! | `model` | what a [`Problem`] is |
+//! | `evaluate`, [`function`] | what a problem says when asked: [`Names`], points, [`sites`] of data, [`theta`] |
+//! | `written`, `read`, `builder` | what a user wrote, from a file or from Rust |
+//! | `resolve` | from that to a checked problem |
 
 mod builder;
 pub mod diagnostic;

@@ -469,6 +469,12 @@ fn calls_that_are_about_nothing_are_errors() {
         message(early),
         "error: `likelihood` is about the observation added last, and there is none yet"
     );
+    let wrong = GivenSpec::diffuse("phi", "wm > 0.5", 3.0).scale(2.0);
+    let expected = "error: given.phi: `array`, `along`, `placed`, `scale` and `range` belong to an image";
+    assert_eq!(message(poisson_scalar().given(wrong)), expected);
+    let wrong = DataSpec::file("a.csv").made_of("u", None);
+    let expected = "error: observation.more.data: `made_of` belongs to synthetic data";
+    assert_eq!(message(poisson_scalar().observation("more", "u", wrong)), expected);
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Names {
         Ok(names)
     }
 
-    /// The same with each unknown function replaced by a formula of its arguments, in their order.
+    /// [`Names::new`] with each unknown function replaced by a formula of its arguments, in their order.
     pub fn with_functions<'a>(
         problem: &Problem,
         formulas: impl IntoIterator<Item = &'a Formula>,

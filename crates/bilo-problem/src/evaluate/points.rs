@@ -29,7 +29,7 @@ impl Points {
         self.source_at(problem, &guess, seed)
     }
 
-    /// The same with other values of the scalar unknowns.
+    /// [`Points::source`] at other values of the scalar unknowns than their guess.
     pub fn source_at(&self, problem: &Problem, theta: &[f64], seed: u64) -> Result<PointSource> {
         let mut there = self.clone();
         for (coordinate, place) in &self.moving {

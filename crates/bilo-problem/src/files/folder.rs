@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum Folder<'a> {
     /// Names are relative to this folder.
     Disk(&'a Path),
-    /// The same, and nothing outside it is read: for problems that come from anywhere.
+    /// Names are relative to this folder, and nothing outside it is read: for problems that come from anywhere.
     Within(&'a Path),
     /// Files that are part of the program.
     Program(&'a [(&'a str, &'a [u8])]),
@@ -33,7 +33,7 @@ impl Folder<'_> {
         }
     }
 
-    /// The same, unless it has more bytes than these.
+    /// The content of a file, unless it has more bytes than these.
     pub(crate) fn read_up_to(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
         if let Folder::Disk(path) | Folder::Within(path) = self {
             let bytes = std::fs::metadata(path.join(name))?.len();

@@ -23,7 +23,7 @@ pub(super) fn around(along: f64, cells: usize) -> Vec<(usize, f64)> {
     vec![(nearest - 1, before), (nearest, 0.75 - s * s), (nearest + 1, after)]
 }
 
-/// The same as an expression of the place, in cells from the first node; beyond the ends it goes on
+/// The rounded polygon as an expression of the place, in cells from the first node; beyond the ends it goes on
 /// straight. The second derivative jumps in the middle of each cell:
 /// v_0 + (v_1 - v_0) w + Σ_i jump_i max(w - (i + 1/2), 0)²/2.
 pub fn expression(graph: &mut Graph, along: Expr, values: &[Expr]) -> Expr {

@@ -25,7 +25,7 @@ pub struct UnknownFunction {
     pub threshold: Option<f64>,
     /// Nodes along each of its arguments: where a method without a network holds its values.
     pub nodes: Vec<usize>,
-    /// What `net` is a sum of under [`GradientMode::Exact`] ..
+    /// What `net` is a sum of under [`GradientMode::Exact`](crate::GradientMode::Exact) ..
     pub basis: FunctionBasis,
     /// .. and how many along each of its arguments.
     pub modes: Vec<usize>,

@@ -14,7 +14,7 @@ pub(super) fn read_given(path: &str, entry: &Entry, constants: &[Constant]) -> R
     let keys = if is_diffuse { schema::DIFFUSE.names() } else { schema::IMAGE.names() };
     let reader = Reader::of(&entry.node, path, constants, &keys)?;
     let content = if is_diffuse { read_diffuse(&reader)? } else { GivenContent::Image(read_image(&reader)?) };
-    Ok(GivenSpec { name: entry.key.clone(), content })
+    Ok(GivenSpec { name: entry.key.clone(), content, misplaced: None })
 }
 
 fn read_diffuse(reader: &Reader<'_>) -> Result<GivenContent> {

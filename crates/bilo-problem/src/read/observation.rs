@@ -9,7 +9,7 @@ use crate::schema;
 use crate::tree::reader::{Reader, number, string, table};
 use crate::tree::{Entry, Node, join};
 use crate::written::ObservationSpec;
-use crate::written::data::{DataChoice, DataSpec, SyntheticSpec};
+use crate::written::data::{DataChoice, SyntheticSpec};
 
 impl Statement<'_> {
     pub(super) fn observation(&self, path: &str, entry: &Entry) -> Result<ObservationSpec> {
@@ -20,7 +20,7 @@ impl Statement<'_> {
         Ok(ObservationSpec {
             name: entry.key.clone(),
             value: reader.expression("value")?,
-            data: DataSpec(self.data(&join(path, "data"), data, particles)?),
+            data: self.data(&join(path, "data"), data, particles)?.into(),
             likelihood,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })

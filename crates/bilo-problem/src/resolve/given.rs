@@ -29,20 +29,15 @@ impl Stated {
     fn new(spec: GivenSpec, ground: Ground<'_>) -> Result<Stated> {
         let path = format!("given.{}", spec.name);
         let places = ground.places;
+        if let Some(message) = spec.misplaced {
+            return Err(places.error(&path, message).into());
+        }
         let (content, source, origin) = match spec.content {
             GivenContent::Grid { of, nodes, values, interpolation } => {
-                let failed = |why: String| places.error(&path, why);
-                let of = numbers_of(&of, ground.coordinates).map_err(|(why, _)| failed(why))?;
-                if of.len() != nodes.len() {
-                    let why = format!("nodes along {} coordinates for {}", nodes.len(), of.len());
-                    return Err(failed(why).into());
-                }
-                let raster = Raster::over_nodes(&nodes, values).map_err(failed)?;
-                (
-                    Content::Values(Values::new(raster, &of, interpolation)),
-                    "on a grid".to_owned(),
-                    Origin::none(),
-                )
+                let (of, raster) = on_grid(&of, &nodes, values, ground.coordinates)
+                    .map_err(|why| places.error(&path, why))?;
+                let values = Values::new(raster, &of, interpolation);
+                (Content::Values(values), "on a grid".to_owned(), Origin::none())
             }
             GivenContent::Diffuse { condition, width, floor } => {
                 let condition = places.formula(&format!("{path}.diffuse"), &condition)?;
@@ -50,12 +45,9 @@ impl Stated {
                 (Content::Diffuse(Diffuse::new(condition, width, floor)), source, places.get(&path))
             }
             GivenContent::Image(image) => {
-                let of = axes_of(&image, &path, ground)?;
-                let own = of.iter().map(|&c| &ground.coordinates[c]).collect();
-                let Ground { folder, .. } = ground;
-                let file = ImageFile { spec: &image, field: &spec.name, path: &path, own, places, folder };
-                let values = Values::new(file.values()?, &of, image.interpolation);
-                (Content::Values(values), format!("from {}", image.file), places.get(&format!("{path}.file")))
+                let values = from_image(&image, &spec.name, &path, ground)?;
+                let origin = places.get(&format!("{path}.file"));
+                (Content::Values(values), format!("from {}", image.file), origin)
             }
         };
         Ok(Stated { name: spec.name, content, source, origin })
@@ -124,6 +116,28 @@ fn numbers_of(
         return Err(("a given field depends on at least one coordinate".to_owned(), 0));
     }
     Ok(found)
+}
+
+/// Values over nodes along named coordinates, with the numbers of these; says why if they are none.
+fn on_grid(
+    of: &[String],
+    nodes: &[Vec<f64>],
+    values: Vec<f64>,
+    coordinates: &[Coordinate],
+) -> std::result::Result<(Vec<usize>, Raster), String> {
+    let of = numbers_of(of, coordinates).map_err(|(why, _)| why)?;
+    if of.len() != nodes.len() {
+        return Err(format!("nodes along {} coordinates for {}", nodes.len(), of.len()));
+    }
+    Ok((of, Raster::over_nodes(nodes, values)?))
+}
+
+fn from_image(image: &ImageSpec, field: &str, path: &str, ground: Ground<'_>) -> Result<Values> {
+    let Ground { coordinates, places, folder, .. } = ground;
+    let of = axes_of(image, path, ground)?;
+    let own = of.iter().map(|&c| &coordinates[c]).collect();
+    let raster = ImageFile { spec: image, field, path, own, places, folder }.values()?;
+    Ok(Values::new(raster, &of, image.interpolation))
 }
 
 /// The coordinates of an image's axes: all of space, unless stated.

@@ -16,10 +16,13 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         (None, [only]) => *only,
         (None, _) => return Err(no_value(&path, ground)),
     };
+    if let Some(message) = spec.data.misplaced {
+        return Err(ground.places.error(&format!("{path}.data"), message).into());
+    }
     let particles = matches!(spec.likelihood, Likelihood::PoissonProcess { .. });
     Ok(Observation {
         value: ground.places.formula(&format!("{path}.value"), value)?,
-        data: data(spec.data.0, particles, &format!("{path}.data"), ground)?,
+        data: data(spec.data.choice, particles, &format!("{path}.data"), ground)?,
         name: spec.name,
         likelihood: spec.likelihood,
         weight: spec.weight,

@@ -7,6 +7,8 @@ use crate::grid::spline::Interpolation;
 pub struct GivenSpec {
     pub(crate) name: String,
     pub(crate) content: GivenContent,
+    /// The first call that does not go with the content.
+    pub(crate) misplaced: Option<&'static str>,
 }
 
 /// Where the values of a given field come from.
@@ -39,7 +41,7 @@ impl GivenSpec {
     pub(crate) const FLOOR: f64 = 1e-3;
 
     fn new(name: &str, content: GivenContent) -> Self {
-        Self { name: name.to_owned(), content }
+        Self { name: name.to_owned(), content, misplaced: None }
     }
 
     /// Values in row-major order over nodes of even distance along some coordinates, by cubic splines.
@@ -80,15 +82,16 @@ impl GivenSpec {
         match &mut self.content {
             GivenContent::Grid { interpolation, .. } => *interpolation = chosen,
             GivenContent::Image(image) => image.interpolation = chosen,
-            GivenContent::Diffuse { .. } => {}
+            GivenContent::Diffuse { .. } => self.misplace("`interpolation` belongs to values on a grid"),
         }
         self
     }
 
     /// The value far from where a condition holds.
     pub fn floor(mut self, chosen: f64) -> Self {
-        if let GivenContent::Diffuse { floor, .. } = &mut self.content {
-            *floor = chosen;
+        match &mut self.content {
+            GivenContent::Diffuse { floor, .. } => *floor = chosen,
+            _ => self.misplace("`floor` belongs to a diffuse domain"),
         }
         self
     }
@@ -119,9 +122,14 @@ impl GivenSpec {
     }
 
     fn of_image(mut self, change: impl FnOnce(&mut ImageSpec)) -> Self {
-        if let GivenContent::Image(image) = &mut self.content {
-            change(image);
+        match &mut self.content {
+            GivenContent::Image(image) => change(image),
+            _ => self.misplace("`array`, `along`, `placed`, `scale` and `range` belong to an image"),
         }
         self
+    }
+
+    fn misplace(&mut self, message: &'static str) {
+        self.misplaced.get_or_insert(message);
     }
 }
