@@ -1,10 +1,10 @@
 //! The command line: as typed ([`Args`]), then resolved ([`Task`]).
 
+use crate::checkpoint::Keeping;
 use crate::failure::Failure;
-use crate::folder::PROBLEM;
+use crate::files::PROBLEM;
 use crate::problems::{self, Shipped};
 use crate::resume::{KEEP_EVERY, Resume};
-use crate::run::Keeping;
 use crate::statement::Statement;
 use bilo::problem::Overrides;
 use bilo::{Hardware, Job, METHODS, Method, method};

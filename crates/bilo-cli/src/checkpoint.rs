@@ -9,10 +9,10 @@ mod file;
 mod keeper;
 
 pub(crate) use file::Owner;
-pub(crate) use keeper::Keeper;
+pub(crate) use keeper::{Keeper, Keeping};
 
 use crate::failure::Failure;
-use crate::folder;
+use crate::files;
 use bilo::checkpoint::Checkpoint;
 use std::fs;
 use std::path::Path;
@@ -69,5 +69,5 @@ pub(crate) fn read(path: &Path, owner: &Owner) -> Result<Kept, Failure> {
 
 /// Removes those of a run that has come to its end.
 pub(crate) fn remove(folder: &Path) -> Result<(), Failure> {
-    folder::remove(&FILES.map(|name| folder.join(name)))
+    files::remove(&FILES.map(|name| folder.join(name)))
 }

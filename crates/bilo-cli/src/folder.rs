@@ -3,22 +3,15 @@
 
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
+use crate::files::{
+    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
+    UNFINISHED_REPORT, remove,
+};
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
 use bilo::Job;
-pub(crate) use bilo_report::files::{
-    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
-};
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// An outcome that is being written.
-pub(crate) const UNFINISHED: &str = "outcome.part";
-/// A problem file that is being written.
-pub(crate) const UNFINISHED_PROBLEM: &str = "problem.part";
-/// Which run a folder is of.
-pub(crate) const RUN: &str = "run.json";
 
 /// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
 /// of a problem is fit for a folder's.
@@ -155,19 +148,6 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     // `data/NAME` and `data`, unless something else is in them.
     for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
         let _ = fs::remove_dir(above);
-    }
-    Ok(())
-}
-
-/// Removes what is there of these files.
-pub(crate) fn remove(files: &[PathBuf]) -> Result<(), Failure> {
-    for path in files {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(Failure::file("replace", path)(error));
-            }
-            _ => {}
-        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod check;
 mod checkpoint;
 mod compare;
 mod failure;
+mod files;
 mod folder;
 mod interrupt;
 mod manual;

@@ -1,7 +1,7 @@
 //! `run.json`: which run a folder is of. With the problem file beside it, it can be repeated to the bit.
 
 use crate::failure::Failure;
-use crate::folder::RUN;
+use crate::files::RUN;
 use bilo::problem::Problem;
 use bilo::{Job, Method};
 use serde::{Deserialize, Serialize};

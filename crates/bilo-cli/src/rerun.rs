@@ -4,7 +4,7 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
-use crate::folder::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
+use crate::files::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
 use crate::record::RunRecord;
 use crate::statement::Statement;
 use bilo_report::files::is_plain;

@@ -1,6 +1,6 @@
 //! What is kept of a run that is too busy to end when it is asked to: its last step, as an outcome that says so.
 
-use crate::folder::{OUTCOME, UNFINISHED};
+use crate::files::{OUTCOME, UNFINISHED};
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
 use bilo::outcome::{Outcome, Stop};

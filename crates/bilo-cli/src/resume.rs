@@ -2,7 +2,8 @@
 
 use crate::checkpoint::{self, Kept};
 use crate::failure::Failure;
-use crate::folder::{OUTCOME, RunFolder};
+use crate::files::OUTCOME;
+use crate::folder::RunFolder;
 use crate::record::RunRecord;
 use crate::rerun::Rerun;
 use bilo::outcome::{Outcome, Stop};

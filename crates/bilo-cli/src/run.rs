@@ -1,9 +1,10 @@
 //! `bilo run`: reads, runs, reports.
 
 use crate::args::RunTask;
-use crate::checkpoint::{self, Keeper};
+use crate::checkpoint::{self, Keeper, Keeping};
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, OUTCOME, RunFolder, UNFINISHED, fit_file, picture_file};
+use crate::files::{FIELDS, OUTCOME, UNFINISHED, fit_file, picture_file};
+use crate::folder::{self, RunFolder};
 use crate::interrupt::Signal;
 use crate::output;
 use crate::progress::Progress;
@@ -17,7 +18,6 @@ use bilo::problem::Problem;
 use bilo_report::{csv, drawing, html, npz, table};
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
@@ -56,14 +56,6 @@ pub(crate) struct Conducted {
     kept: Option<Failure>,
 }
 
-/// What is written as a run goes, beside its history.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Keeping {
-    /// Between two checkpoints.
-    pub(crate) every: Duration,
-    pub(crate) tensorboard: bool,
-}
-
 /// Runs a problem and fills its folder.
 pub(crate) fn conduct(
     problem: &Problem,
@@ -80,6 +72,7 @@ pub(crate) fn conduct(
     }
     let mut keeper = Keeper::new(folder.path(), folder.owner(job), keeping.every);
     let mut events = keeping.tensorboard.then(|| Events::new(folder.path()));
+    let former = folder.goes_on().is_none() && folder.path().join(OUTCOME).is_file();
     let mut last = LastStep::new(problem, job, folder.path());
     let rescue = last.clone();
     let mut history = History::new(folder);
@@ -92,6 +85,10 @@ pub(crate) fn conduct(
     let observers = &mut All([&mut history, &mut last, &mut reached, &mut keeper, events_or_none, observer]);
     let run = || bilo::run(problem, job, observers);
     let mut outcome = signal.guarded(Box::new(move || rescue.keep()), run)?;
+    if outcome.stop == Stop::Interrupted && outcome.losses.is_empty() && former {
+        let message = "interrupted before the first step";
+        return Err(Failure::new(message).help("nothing was changed: the folder still holds the former run"));
+    }
     let recorded = history.finish();
     outcome.peak_memory_bytes = memory::peak_bytes();
     let saved = folder.open().and_then(|out| save(&outcome, out));

@@ -3,7 +3,7 @@
 mod http;
 
 use crate::failure::Failure;
-use crate::folder::REPORT;
+use crate::files::REPORT;
 use crate::output;
 use crate::underway::{self, Found, Run, State};
 use bilo_report::html::live::{self, LiveRun};

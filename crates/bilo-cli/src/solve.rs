@@ -2,7 +2,8 @@
 
 use crate::args::SolveTask;
 use crate::failure::Failure;
-use crate::folder::{self, FIELDS, TABLE};
+use crate::files::{FIELDS, TABLE};
+use crate::folder::{self};
 use crate::{assignments, output};
 use bilo::forward;
 use bilo::problem::{Problem, Transform, Unknown};

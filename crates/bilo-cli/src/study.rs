@@ -9,11 +9,12 @@ pub(crate) mod plan;
 pub(crate) mod summary;
 
 use crate::args::StudyTask;
+use crate::checkpoint::Keeping;
 use crate::failure::Failure;
-use crate::folder::{OUTCOME, REPORT};
+use crate::files::{OUTCOME, REPORT};
 use crate::interrupt::Signal;
 use crate::rerun::Rerun;
-use crate::run::{Keeping, conduct};
+use crate::run::conduct;
 use crate::{output, resume};
 use bilo::observer::{Observer, Silent};
 use bilo::outcome::{Outcome, Stop};

@@ -1,7 +1,7 @@
 //! Runs and studies as far as they are, from their files.
 
 use crate::failure::Failure;
-use crate::folder::{HISTORY, OUTCOME};
+use crate::files::{HISTORY, OUTCOME};
 use bilo::outcome::Outcome;
 use bilo_report::history::History;
 use std::fs::{self, File, TryLockError};

@@ -14,5 +14,7 @@ mod resume;
 mod run;
 mod schema;
 mod serve;
+mod signals;
 mod solve;
+mod structure;
 mod study;

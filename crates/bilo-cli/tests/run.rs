@@ -278,7 +278,7 @@ fn a_run_can_be_repeated_in_its_own_folder() {
     let second = reproducible(&place.bilo("run out/problem.toml --json --out out").succeeds().stdout);
     assert_eq!(first, second);
     let kept = place.read("out/problem.toml");
-    assert_eq!(kept.matches("A run of bilo").count(), 1, "{kept}");
+    assert_eq!(kept.matches("In force, defaults included").count(), 1, "{kept}");
 }
 
 #[test]

@@ -2,12 +2,16 @@
 //! takes as long as the longest.
 
 use crate::cache;
-use crate::driver::lost;
 use crate::runtime::CudaError;
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, sys};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, sys};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+
+/// What the driver says, as an error of this crate.
+pub(crate) fn lost(error: DriverError) -> CudaError {
+    CudaError::Driver(error.to_string())
+}
 
 /// Kernels of one text that are being compiled. Who no longer wants them waits all the same: a compiler must not be running when
 /// the program ends.

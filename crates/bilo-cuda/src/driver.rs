@@ -1,6 +1,6 @@
 //! The machine that is a GPU: CUDA's driver and run-time compiler, found when the program runs.
 
-use crate::compile::{Coming, compile};
+use crate::compile::{Coming, compile, lost};
 use crate::runtime::{CudaError, KernelId, Launch, Memory, RecordId, Runtime, Tally};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{
@@ -123,10 +123,6 @@ impl Driver {
         // the device holds.
         unsafe { launch.launch(shape) }.map(|_| ())
     }
-}
-
-pub(crate) fn lost(error: DriverError) -> CudaError {
-    CudaError::Driver(error.to_string())
 }
 
 impl Runtime for Driver {

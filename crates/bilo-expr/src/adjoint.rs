@@ -2,9 +2,9 @@
 
 use std::f64::consts::PI;
 
+use crate::eval::Real;
 use crate::eval::{Input, Scratch};
 use crate::ops::{Binary, Unary};
-use crate::real::Real;
 use crate::tape::{Instruction, Tape};
 
 impl Tape {

@@ -1,7 +1,10 @@
 //! Tapes over columns of points: every instruction is one loop that the compiler can vectorise.
 
+mod real;
+
+pub use real::Real;
+
 use crate::ops::{Binary, Comparison, Unary};
-use crate::real::Real;
 use crate::tape::{Instruction, Tape};
 
 /// What a tape is given for an input or a seed.

@@ -50,7 +50,6 @@ pub mod conformance;
 mod cpu;
 mod device;
 mod dictionary;
-mod leading;
 mod local;
 mod network;
 pub mod oracle;

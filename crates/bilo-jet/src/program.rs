@@ -2,15 +2,15 @@
 //! and the tapes between its outputs and the losses.
 
 mod frame;
+mod leading;
 mod moving;
 
 pub use frame::Frame;
-pub(crate) use frame::{padded, wanted};
 
-use crate::leading::Leading;
 use crate::network::Network;
 use crate::plan::Plan;
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Tape};
+use leading::Leading;
 use moving::Moving;
 use std::collections::BTreeMap;
 

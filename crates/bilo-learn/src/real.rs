@@ -1,6 +1,6 @@
 //! The nonlinearities of models with their slopes, in the two floating-point types that models compute in.
 
-use bilo_linear::{Scalar, tanh_and_slope};
+use bilo_linear::{Number, Scalar, tanh_and_slope};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// f32 for training, f64 for frozen models and for tests of gradients.
@@ -33,7 +33,7 @@ impl Real for f32 {
 
     #[inline(always)]
     fn gelu_and_slope(self) -> (Self, Self) {
-        let (scale, p) = Scalar::exp_parts(-0.5 * self * self);
+        let (scale, p) = Number::exp_parts(-0.5 * self * self);
         let exponential = scale * p + scale;
         let t = 1.0 / (1.0 + NORMAL_TAIL_RATE * self.abs());
         let mut series = 0.0;

@@ -24,13 +24,17 @@
 //! ```
 
 mod aligned;
+#[cfg(target_arch = "x86_64")]
+mod amx_support;
 mod matrix;
+mod number;
 mod packed;
 mod scalar;
 mod simd;
 
 pub use aligned::Aligned;
 pub use matrix::{Matrix, MatrixMut, add_product, product};
-pub use packed::{Packed, add_outer, product_packed, squares};
-pub use scalar::{Scalar, sigmoid_and_tail, tanh_and_slope};
+pub use number::{Number, sigmoid_and_tail, tanh_and_slope};
+pub use packed::{Packed, squares};
+pub use scalar::{Scalar, add_outer, product_packed};
 pub use simd::{Job, Simd};

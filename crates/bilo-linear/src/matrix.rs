@@ -1,6 +1,6 @@
 //! Matrices seen in slices, and their products: the only door to the `gemm` crate.
 
-use crate::scalar::Scalar;
+use crate::number::Number;
 
 /// A matrix seen in a slice.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl<'a, T> Matrix<'a, T> {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn singles(self) -> Option<Matrix<'a, f32>>
     where
-        T: Scalar,
+        T: Number,
     {
         let Self { data, rows, columns, row_stride, column_stride } = self;
         T::singles(data).map(|data| Matrix { data, rows, columns, row_stride, column_stride })
@@ -86,7 +86,7 @@ impl<'a, T> MatrixMut<'a, T> {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn singles(self) -> Option<MatrixMut<'a, f32>>
     where
-        T: Scalar,
+        T: Number,
     {
         let Self { data, rows, columns } = self;
         T::singles_mut(data).map(|data| MatrixMut { data, rows, columns })
@@ -94,12 +94,12 @@ impl<'a, T> MatrixMut<'a, T> {
 }
 
 /// result = left · right, or result += left · right.
-pub fn product<T: Scalar>(result: MatrixMut<'_, T>, left: Matrix<'_, T>, right: Matrix<'_, T>, add: bool) {
+pub fn product<T: Number>(result: MatrixMut<'_, T>, left: Matrix<'_, T>, right: Matrix<'_, T>, add: bool) {
     multiply(result, T::ONE, left, right, add);
 }
 
 /// result += factor · left · right.
-pub fn add_product<T: Scalar>(
+pub fn add_product<T: Number>(
     result: MatrixMut<'_, T>,
     factor: f64,
     left: Matrix<'_, T>,
@@ -108,7 +108,7 @@ pub fn add_product<T: Scalar>(
     multiply(result, T::cast(factor), left, right, true);
 }
 
-fn multiply<T: Scalar>(
+fn multiply<T: Number>(
     result: MatrixMut<'_, T>,
     factor: T,
     left: Matrix<'_, T>,

@@ -7,7 +7,7 @@ mod strips;
 
 use crate::aligned::Aligned;
 use crate::matrix::{Matrix, MatrixMut, product};
-use crate::scalar::Scalar;
+use crate::number::Number;
 use crate::simd::Simd;
 use strips::{Narrow, Outer, Product};
 
@@ -15,7 +15,7 @@ use strips::{Narrow, Outer, Product};
 const SIDE: usize = 32;
 
 /// The side of the squares that a product of these sizes is made of, if it is: then many rows are best whole squares.
-pub fn squares<T: Scalar>(simd: Simd, inner: usize, columns: usize) -> Option<usize> {
+pub fn squares<T: Number>(simd: Simd, inner: usize, columns: usize) -> Option<usize> {
     let whole = |length: usize| length > 0 && length.is_multiple_of(SIDE);
     (simd.has_tiles() && size_of::<T>() == 4 && whole(inner) && whole(columns)).then_some(SIDE)
 }
@@ -45,31 +45,14 @@ enum Layout<T> {
     Rows(Aligned<T>),
 }
 
-impl<T: Scalar> Packed<T> {
-    /// Lays a matrix out.
-    pub fn new(from: Matrix<'_, T>, simd: Simd) -> Self {
-        T::packed(from, simd)
-    }
-}
-
-/// result = left · right, or result += left · right, with the left factor row by row.
-pub fn product_packed<T: Scalar>(result: MatrixMut<'_, T>, left: &[T], right: &Packed<T>, add: bool) {
-    T::product_packed(result, left, right, add);
-}
-
-/// result += leftᵀ · right.
-pub fn add_outer<T: Scalar>(result: MatrixMut<'_, T>, left: Matrix<'_, T>, right: Matrix<'_, T>, simd: Simd) {
-    T::add_outer(result, left, right, simd);
-}
-
-/// What [`Scalar`] is asked for, with as many numbers as a vector of 512 bits has: these functions are compiled here, once
+/// What [`Scalar`](crate::Scalar) is asked for, with as many numbers as a vector of 512 bits has: these functions are compiled here, once
 /// for each of the two types.
-pub(crate) fn packed<T: Scalar, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Packed<T> {
+pub(crate) fn packed<T: Number, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Packed<T> {
     let (rows, columns) = (from.rows, from.columns);
     Packed { layout: layout::<T, N>(from, simd), rows, columns, simd }
 }
 
-fn layout<T: Scalar, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
+fn layout<T: Number, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Layout<T> {
     #[cfg(target_arch = "x86_64")]
     if let (Some(_), Some(from)) = (squares::<T>(simd, from.rows, from.columns), from.singles()) {
         // SAFETY: `Simd::detect` has found AMX and AVX-512.
@@ -87,7 +70,7 @@ fn layout<T: Scalar, const N: usize>(from: Matrix<'_, T>, simd: Simd) -> Layout<
 }
 
 /// The product with a matrix that is laid out.
-pub(crate) fn product_in<T: Scalar, const N: usize>(
+pub(crate) fn product_in<T: Number, const N: usize>(
     result: MatrixMut<'_, T>,
     left: &[T],
     right: &Packed<T>,
@@ -112,7 +95,7 @@ pub(crate) fn product_in<T: Scalar, const N: usize>(
 }
 
 /// The outer product.
-pub(crate) fn outer_in<T: Scalar, const N: usize>(
+pub(crate) fn outer_in<T: Number, const N: usize>(
     result: MatrixMut<'_, T>,
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
@@ -149,6 +132,7 @@ pub(crate) fn outer_in<T: Scalar, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Scalar, add_outer, product_packed};
 
     /// Small whole numbers, with which every order of summation is exact.
     fn numbers<T: Scalar>(count: usize, seed: usize) -> Vec<T> {

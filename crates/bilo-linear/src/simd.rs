@@ -41,7 +41,7 @@ impl Simd {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512bw")
             {
-                return Self(if crate::packed::amx::available() { Set::Amx } else { Set::Avx512 });
+                return Self(if crate::amx_support::available() { Set::Amx } else { Set::Avx512 });
             }
             if is_x86_feature_detected!("avx2") {
                 return Self(Set::Avx2);

@@ -6,6 +6,7 @@ mod interface;
 mod law;
 mod observe;
 mod of_state;
+mod parts;
 mod pinned;
 mod profile;
 mod slopes;
@@ -18,13 +19,12 @@ use bilo_problem::function::Lattice;
 use bilo_problem::{Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
-use defined::Standing;
 pub use defined::definitions;
 use of_state::Content;
 use profile::Profile;
 use slopes::Tangents;
 
-use statement::Parts;
+use parts::{Parts, Standing};
 use std::sync::OnceLock;
 
 use bilo_problem::theta::Theta;

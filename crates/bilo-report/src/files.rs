@@ -2,6 +2,8 @@
 
 /// The problem as it ran.
 pub const PROBLEM: &str = "problem.toml";
+/// Which run a folder is of: version, method, seed, recipe and command.
+pub const RUN: &str = "run.json";
 /// Losses and unknowns over the steps.
 pub const HISTORY: &str = "history.csv";
 /// Solutions and unknown functions as arrays.

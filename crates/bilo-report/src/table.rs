@@ -1,7 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
-use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, fit_file, picture_file};
+use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
     Divergence, FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
@@ -43,7 +43,7 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
     let fits: String = outcome.misfits.iter().map(|misfit| format!(", {}", fit_file(&misfit.name))).collect();
     let _ = writeln!(
         text,
-        "Files in {}: {REPORT}, {OUTCOME}, {HISTORY}, {FIELDS}{fits}, {PROBLEM}{pictures}",
+        "Files in {}: {REPORT}, {OUTCOME}, {HISTORY}, {FIELDS}{fits}, {PROBLEM}, {RUN}{pictures}",
         out.display()
     );
     text
@@ -331,7 +331,7 @@ u by the network of the guess at k = 1.5: 4.0e-3 from the classical solution, wh
 ± is one standard deviation with noise 1.00e-2 in ends (as stated).
 Stopped: all steps were taken.
 10 steps of pre-training and 20 of both levels in 3.5 s (100.0 ms a step), 1 MB at most.
-Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml
+Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-ends.csv, problem.toml, run.json
 ";
         assert_eq!(render(&example::outcome(), Phase::Train, Path::new("runs/rod-7")), expected);
     }

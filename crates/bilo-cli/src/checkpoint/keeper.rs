@@ -3,13 +3,21 @@
 use super::file::{Owner, encode};
 use super::{CHECKPOINT, EARLIER, Kept, UNFINISHED};
 use crate::failure::Failure;
-use crate::folder::HISTORY;
+use crate::files::HISTORY;
 use bilo::checkpoint::Checkpoint;
 use bilo::observer::{Control, Event, Observer};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// What is written as a run goes, beside its history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    /// Between two checkpoints.
+    pub(crate) every: Duration,
+    pub(crate) tensorboard: bool,
+}
 
 /// Asks for a checkpoint every so often, and writes what it gets.
 pub(crate) struct Keeper {

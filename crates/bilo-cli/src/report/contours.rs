@@ -1,7 +1,7 @@
 //! The data loss over the plane of a run's two unknowns, for its page.
 
 use crate::failure::Failure;
-use crate::folder::{HISTORY, OUTCOME, PROBLEM};
+use crate::files::{HISTORY, OUTCOME, PROBLEM};
 use crate::record::RunRecord;
 use crate::statement::Statement;
 use bilo::outcome::{Field, Fields, Outcome, ScalarOutcome};

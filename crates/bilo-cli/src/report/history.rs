@@ -1,7 +1,8 @@
 //! `history.csv`: written row by row, so that nothing is lost however a run ends.
 
 use crate::failure::Failure;
-use crate::folder::{HISTORY, RunFolder};
+use crate::files::HISTORY;
+use crate::folder::RunFolder;
 use bilo::observer::{Control, Event, Observer, Record};
 use std::fs::File;
 use std::io::Write;

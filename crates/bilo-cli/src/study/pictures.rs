@@ -4,7 +4,7 @@ use super::folder_name;
 use super::plan::{Case, Plan, short};
 use super::summary::{Ended, Summary};
 use crate::failure::Failure;
-use crate::folder::HISTORY;
+use crate::files::HISTORY;
 use bilo::outcome::Outcome;
 use bilo_report::history::History;
 use bilo_report::picture::bars::{self, Bar, Chart};

@@ -1,10 +1,10 @@
 //! What all programs of an operator share: which derivatives each network carries, and where its inputs
 //! come from.
 
-use super::{BoundNetwork, Carrier, Feed, MAX_DERIVATIVE, Operator, ProgramError, Slot};
-use crate::leading::Leading;
+use super::leading::{Leading, padded, wanted};
+use super::{BoundNetwork, Carrier, Feed, Operator, ProgramError, Slot};
 use crate::plan::Plan;
-use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol, Tape};
+use bilo_expr::{Expr, Graph, Leaf, Symbol, Tape};
 
 /// What all programs share. The inputs of every tape are the slots, the columns, the unknowns.
 #[derive(Clone, Debug)]
@@ -181,29 +181,4 @@ fn derivative_by_input(graph: &mut Graph, expression: Expr, input: Expr) -> Resu
         derivative = graph.div(slope, scale);
     }
     Ok(derivative)
-}
-
-/// A multi-index over the coordinates, made one over all inputs.
-pub(crate) fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
-    let mut orders = index.as_slice().to_vec();
-    orders.resize(orders.len() + bound.network.parameters(), 0);
-    MultiIndex::from(orders)
-}
-
-/// The derivatives with respect to coordinates that leaves ask of a network.
-pub(crate) fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
-    let coordinates = bound.network.coordinates();
-    let mut result = vec![];
-    for leaf in leaves {
-        if let Leaf::Derivative(function, index) = leaf
-            && bound.outputs.contains(function)
-        {
-            let index = MultiIndex::from(index.as_slice()[..coordinates].to_vec());
-            if index.order() > MAX_DERIVATIVE {
-                return Err(ProgramError::Order(leaf.clone()));
-            }
-            result.push(index);
-        }
-    }
-    Ok(result)
 }

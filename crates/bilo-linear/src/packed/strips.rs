@@ -7,14 +7,14 @@
 //! nearest cache.
 
 use crate::matrix::{Matrix, MatrixMut};
-use crate::scalar::Scalar;
+use crate::number::Number;
 use crate::simd::Job;
 
 const ROWS: usize = 6;
 const VECTORS: usize = 4;
 
 /// Copies a matrix strip by strip: each is row-major by itself. The columns must be whole vectors of N.
-pub(super) fn pack<T: Scalar, const N: usize>(from: Matrix<'_, T>, to: &mut [T]) {
+pub(super) fn pack<T: Number, const N: usize>(from: Matrix<'_, T>, to: &mut [T]) {
     for start in (0..from.columns).step_by(VECTORS * N) {
         let width = (from.columns - start).min(VECTORS * N);
         let strip = &mut to[start * from.rows..(start + width) * from.rows];
@@ -35,7 +35,7 @@ pub(super) struct Product<'a, T, const N: usize> {
     pub(super) add: bool,
 }
 
-impl<T: Scalar, const N: usize> Job for Product<'_, T, N> {
+impl<T: Number, const N: usize> Job for Product<'_, T, N> {
     #[inline(always)]
     fn run(mut self) {
         for start in (0..self.result.columns).step_by(VECTORS * N) {
@@ -49,7 +49,7 @@ impl<T: Scalar, const N: usize> Job for Product<'_, T, N> {
     }
 }
 
-impl<T: Scalar, const N: usize> Product<'_, T, N> {
+impl<T: Number, const N: usize> Product<'_, T, N> {
     #[inline(always)]
     fn strip<const V: usize>(&mut self, start: usize) {
         let mut row = 0;
@@ -95,7 +95,7 @@ pub(super) struct Outer<'a, T, const N: usize> {
     pub(super) swapped: bool,
 }
 
-impl<T: Scalar, const N: usize> Job for Outer<'_, T, N> {
+impl<T: Number, const N: usize> Job for Outer<'_, T, N> {
     #[inline(always)]
     fn run(mut self) {
         for start in (0..self.columns).step_by(VECTORS * N) {
@@ -109,7 +109,7 @@ impl<T: Scalar, const N: usize> Job for Outer<'_, T, N> {
     }
 }
 
-impl<T: Scalar, const N: usize> Outer<'_, T, N> {
+impl<T: Number, const N: usize> Outer<'_, T, N> {
     #[inline(always)]
     fn strip<const V: usize>(&mut self, start: usize) {
         match self.width {
@@ -141,7 +141,7 @@ impl<T: Scalar, const N: usize> Outer<'_, T, N> {
 #[derive(Clone, Copy)]
 struct Block<T, const N: usize, const V: usize, const M: usize>([[[T; N]; V]; M]);
 
-impl<T: Scalar, const N: usize, const V: usize, const M: usize> Block<T, N, V, M> {
+impl<T: Number, const N: usize, const V: usize, const M: usize> Block<T, N, V, M> {
     const ZERO: Self = Self([[[T::ZERO; N]; V]; M]);
 
     #[inline(always)]
@@ -198,7 +198,7 @@ pub(super) struct Narrow<'a, T, const N: usize> {
     pub(super) add: bool,
 }
 
-impl<T: Scalar, const N: usize> Job for Narrow<'_, T, N> {
+impl<T: Number, const N: usize> Job for Narrow<'_, T, N> {
     #[inline(always)]
     fn run(self) {
         let rows = self.result.data.chunks_exact_mut(self.result.columns);
@@ -212,7 +212,7 @@ impl<T: Scalar, const N: usize> Job for Narrow<'_, T, N> {
 }
 
 #[inline(always)]
-fn dot<T: Scalar, const N: usize>(left: &[T], right: &[T]) -> T {
+fn dot<T: Number, const N: usize>(left: &[T], right: &[T]) -> T {
     let mut sums = [T::ZERO; N];
     for (left, right) in left.chunks_exact(N).zip(right.chunks_exact(N)) {
         for l in 0..N {

@@ -6,8 +6,8 @@
 
 use super::Axes;
 use super::of_state::Content;
+use super::parts::{Parts, Standing};
 use super::pinned::PinnedForm;
-use super::statement::Parts;
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
 use bilo_problem::diagnostic::{Origin, Result};
 use bilo_problem::{Equation, Problem, given_columns};
@@ -19,15 +19,6 @@ const HIGHEST_ORDER: usize = 2;
 /// Points at which a residual is tried, and the part by which it may miss a straight line.
 const TRIALS: usize = 12;
 const ROUNDING: f64 = 1e-10;
-
-/// What stands for a state of the problem.
-#[derive(Clone, Copy)]
-pub(super) enum Standing {
-    /// A state that is solved for, by its number among these.
-    Solved(usize),
-    /// An expression of these, of unknowns and of coordinates.
-    Defined(Expr),
-}
 
 /// What states are in terms of others, as text: `p = -A*u_x`.
 pub fn definitions(problem: &Problem) -> Result<Vec<String>> {

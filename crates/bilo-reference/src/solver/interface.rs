@@ -4,7 +4,7 @@
 //! `[.]` is the value above z minus that below. So what an equation at z says of `u_phi` it says of the
 //! jump of the slope: `u_phi = [u_x]/[phi_x]`, which is `[u_x]/2` for phi = |x - z|.
 
-use super::statement::Parts;
+use super::parts::{JumpCondition, Parts};
 use super::unsupported;
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Symbol, Tape};
 use bilo_problem::diagnostic::Result;
@@ -20,18 +20,6 @@ const SAME_SLOPE: f64 = 1e-3;
 
 /// Slopes on the two sides that differ by a smaller part are no kink.
 const NO_KINK: f64 = 1e-6;
-
-/// An equation held at a place inside the domain.
-pub(super) struct JumpCondition<'a> {
-    equation: &'a Equation,
-    residual: Expr,
-    /// The place, which may follow unknowns.
-    position: Expr,
-    /// The slot of the states for the input that has a kink at the place.
-    slot: usize,
-    /// The jump of that input's slope.
-    kink: Expr,
-}
 
 impl<'a> Parts<'a> {
     /// Whether an expression has derivatives of states by inputs.

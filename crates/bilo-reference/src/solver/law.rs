@@ -1,6 +1,6 @@
 //! A problem as a conservation law for Godunov's scheme.
 
-use super::statement::Parts;
+use super::parts::Parts;
 use super::unsupported;
 use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol};
 use bilo_problem::diagnostic::Result;

@@ -1,6 +1,6 @@
 //! A classical solution at points: states, and formulas of states, coordinates and unknowns.
 
-use super::defined::Standing;
+use super::parts::Standing;
 use super::{ReferenceSolution, Solved};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};

@@ -1,8 +1,7 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
-use super::defined::Standing;
-use super::interface::JumpCondition;
 use super::of_state::{self, Content};
+use super::parts::{Parts, Standing};
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
@@ -10,30 +9,6 @@ use bilo_problem::diagnostic::{Diagnostic, Error, Result};
 use bilo_problem::{Coordinate, Equation, Names, Problem, State, given_columns};
 use bilo_solve::{Axis, Boundary, End, Side, Statement};
 use std::collections::BTreeMap;
-
-/// The parts of a statement as they are read off a problem.
-pub(super) struct Parts<'a> {
-    pub(super) problem: &'a Problem,
-    pub(super) axes: &'a Axes,
-    /// The names that all formulas are written in.
-    pub(super) names: Names,
-    /// The states that are solved for as functions of the graph: of the coordinates and of the departures of
-    /// inputs.
-    pub(super) states: Vec<Function>,
-    /// Every state of the problem: solved for, or in terms of those.
-    pub(super) standing: Vec<Standing>,
-    /// The equations without those that define states.
-    pub(super) equations: Vec<&'a Equation>,
-    /// The given fields of the equations, by number: coefficients too, after the unknown functions.
-    pub(super) given: Vec<usize>,
-    /// The parameters of each unknown function: the values at its nodes if it is one of a state.
-    pub(super) nodal: Vec<Vec<Symbol>>,
-    pub(super) boundary: Vec<Boundary>,
-    pub(super) initial: Vec<Option<Expr>>,
-    pub(super) interior: Vec<(&'a Equation, Expr)>,
-    /// What holds at a place inside the domain.
-    pub(super) jumps: Vec<JumpCondition<'a>>,
-}
 
 impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.

@@ -1,7 +1,7 @@
 //! Data against what was fitted to them.
 
 use super::figure::{Figures, Lines};
-use super::run::{ESTIMATE, REFERENCE, TRUTH};
+use super::hues::{ESTIMATE, REFERENCE, TRUTH};
 use super::source::Source;
 use super::text::scientific;
 use crate::files::{fit_file, is_plain};

@@ -6,6 +6,7 @@
 mod block;
 mod figure;
 mod fit;
+mod hues;
 pub mod live;
 mod mathml;
 mod page;

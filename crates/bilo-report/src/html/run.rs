@@ -14,14 +14,9 @@ use super::fit;
 use super::page::{self, Section, drawing, sections};
 use super::source::Source;
 use crate::markup::{Html, html};
-use crate::picture::colour::{Colour, LINES};
 use std::path::Path;
 
 // Whatever is drawn in these colours is the same thing in all figures.
-pub(super) const REFERENCE: Colour = LINES[0];
-pub(super) const ESTIMATE: Colour = LINES[1];
-pub(super) const TRUTH: Colour = LINES[2];
-const GUESS: Colour = LINES[3];
 
 pub(super) use convergence::html as convergence;
 

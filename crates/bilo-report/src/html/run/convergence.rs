@@ -1,8 +1,9 @@
 //! How the run came to its end: losses and unknowns over the steps.
 
-use super::{ESTIMATE, path};
+use super::path;
 use crate::history::is_loss;
 use crate::html::figure::{Figures, Lines};
+use crate::html::hues::ESTIMATE;
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 use crate::picture::colour::LINES;

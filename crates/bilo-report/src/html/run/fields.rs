@@ -1,8 +1,9 @@
 //! The solution: by what was trained, by the reference solver, their difference, and the residuals.
 
-use super::{ESTIMATE, REFERENCE, solver};
+use super::solver;
 use crate::html::block::{Axis, Block};
 use crate::html::figure::{Figures, Lines, Panel};
+use crate::html::hues::{ESTIMATE, REFERENCE};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 use crate::picture::colour::{Colour, LINES};

@@ -1,8 +1,8 @@
 //! The path of two unknowns in their plane, over lines of equal data loss.
 
-use super::{ESTIMATE, GUESS, TRUTH};
 use crate::files::DATA_LOSS;
 use crate::html::figure::{Figures, Lines};
+use crate::html::hues::{ESTIMATE, GUESS, TRUTH};
 use crate::html::source::Source;
 use crate::markup::{Html, html};
 use crate::picture::contour::Polyline;

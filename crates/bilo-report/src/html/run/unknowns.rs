@@ -1,8 +1,8 @@
 //! What was inferred: a table of numbers, figures of functions.
 
-use super::{ESTIMATE, GUESS, TRUTH};
 use crate::html::block::Block;
 use crate::html::figure::{Figures, Lines, Panel};
+use crate::html::hues::{ESTIMATE, GUESS, TRUTH};
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;

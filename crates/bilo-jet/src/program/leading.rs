@@ -2,9 +2,9 @@
 //! linear combination only. For u_t - D u_xx - ρ u (1-u) = 0 that is u_t - D u_xx. The combination may have a factor
 //! that depends on the network: with u = exp(net) it is exp(net) (net_t - D net_xx).
 
+use super::{BoundNetwork, LeadingProgram, MAX_DERIVATIVE, Operator, ProgramError};
 use crate::activation::MAX_LEADING;
 use crate::plan::Plan;
-use crate::program::{BoundNetwork, LeadingProgram, Operator, ProgramError, padded, wanted};
 use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol, Tape};
 use std::collections::BTreeMap;
 
@@ -153,6 +153,31 @@ fn candidate(
     // that coordinates need neither tangents nor adjoints.
     let moves = |leaf: &Leaf| matches!(leaf, Leaf::Symbol(symbol) if operator.unknowns.contains(symbol));
     (index.order() > 1 || !leaves.iter().any(moves)).then_some(found)
+}
+
+/// A multi-index over the coordinates, made one over all inputs.
+pub(super) fn padded(index: &MultiIndex, bound: &BoundNetwork) -> MultiIndex {
+    let mut orders = index.as_slice().to_vec();
+    orders.resize(orders.len() + bound.network.parameters(), 0);
+    MultiIndex::from(orders)
+}
+
+/// The derivatives with respect to coordinates that leaves ask of a network.
+pub(super) fn wanted(bound: &BoundNetwork, leaves: &[Leaf]) -> Result<Vec<MultiIndex>, ProgramError> {
+    let coordinates = bound.network.coordinates();
+    let mut result = vec![];
+    for leaf in leaves {
+        if let Leaf::Derivative(function, index) = leaf
+            && bound.outputs.contains(function)
+        {
+            let index = MultiIndex::from(index.as_slice()[..coordinates].to_vec());
+            if index.order() > MAX_DERIVATIVE {
+                return Err(ProgramError::Order(leaf.clone()));
+            }
+            result.push(index);
+        }
+    }
+    Ok(result)
 }
 
 #[cfg(test)]

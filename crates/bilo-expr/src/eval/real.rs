@@ -1,6 +1,6 @@
 //! The two kinds of numbers a tape can be evaluated in.
 
-use crate::eval::{Input, Scratch};
+use super::{Input, Scratch};
 use crate::tape::Tape;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
