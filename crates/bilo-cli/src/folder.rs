@@ -185,7 +185,7 @@ mod tests {
         let mut run = run_folder(&inner).unwrap();
         assert!(names(folder.path()).is_empty());
         run.open().unwrap();
-        assert_eq!(names(&inner), [HISTORY, PROBLEM]);
+        assert_eq!(names(&inner), [HISTORY, PROBLEM, RUN]);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut run = run_folder(path).unwrap();
         assert!(path.join(OUTCOME).exists() && path.join("data/e/p.csv").exists());
         run.open().unwrap();
-        assert_eq!(names(path), ["data", HISTORY, "notes.txt", PROBLEM]);
+        assert_eq!(names(path), ["data", HISTORY, "notes.txt", PROBLEM, RUN]);
         assert_eq!(names(&path.join("data")), ["o"]);
         assert_eq!(names(&path.join("data/o")), ["mine.csv"]);
         fs::write(path.join(OUTCOME), "new").unwrap();

@@ -22,7 +22,6 @@ fn a_run_has_a_page_with_its_numbers_and_bilo_report_writes_the_same() {
         "<small>1/s</small>".into(),
         "<mfrac><mrow><mo>∂</mo><mi>u</mi></mrow><mrow><mo>∂</mo><mi>t</mi></mrow></mfrac>".into(),
         "fit against data".into(),
-        "bilo run problem.toml --seed 0".into(),
         "amount.csv".into(),
     ];
     for part in parts {

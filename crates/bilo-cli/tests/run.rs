@@ -35,6 +35,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     assert_eq!(said.stdout, place.read("runs/decay-3/outcome.json"));
     let outcome = json(&said.stdout);
     let expected = [
+        "format",
         "problem",
         "method",
         "recipe",
@@ -133,8 +134,8 @@ fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
     assert!((optimum / k["estimate"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{optimum}");
     assert_eq!((&bilo["audit"][0]["at"], &bilo["audit"][1]["at"]), (&"guess".into(), &"estimate".into()));
     assert!(outcome["operator"].is_null() && bilo["operator"].is_object());
-    let kept = place.read("runs/decay-adjoint-0/problem.toml");
-    assert!(kept.lines().next().unwrap().ends_with("--seed 0 --method adjoint"), "{kept}");
+    let kept = json(&place.read("runs/decay-adjoint-0/run.json"));
+    assert_eq!((&kept["method"], &kept["seed"]), (&"adjoint".into(), &0.into()));
     assert!(
         place
             .read("runs/decay-adjoint-0/history.csv")

@@ -4,6 +4,16 @@
 //! for when a device is asked for. Kernels are CUDA C++, generated for each program: a tape becomes straight-line code,
 //! a network a list of products and loops with all sizes known. One kernel does all that a program asks: a block
 //! takes a tile of points with all its jets through every layer forward and back.
+//!
+//! ```
+//! use bilo_jet::{Precision, cpu};
+//!
+//! // Where there is no GPU this is an error that says so, and nothing else happens.
+//! match bilo_cuda::cuda(0, Precision::F32, cpu(Precision::F32, None)) {
+//!     Ok(device) => assert!(device.description().ends_with("CUDA")),
+//!     Err(error) => assert!(!error.to_string().is_empty()),
+//! }
+//! ```
 
 mod cache;
 mod compile;

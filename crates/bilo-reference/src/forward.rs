@@ -27,7 +27,7 @@ pub struct Forward {
 /// where none is stated), for so many nodes along each coordinate.
 ///
 /// ```
-/// # use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+/// # use bilo_problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
 /// let problem = Problem::builder("decay")
 ///     .coordinate(Coordinate::time("t", 0.0, 1.0))
 ///     .unknown(Unknown::new("k", 1.0).truth(2.0))
@@ -35,12 +35,12 @@ pub struct Forward {
 ///     .equation("decay", "u_t + k*u", PointsSpec::grid([("t", 21)]))
 ///     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.0))
 ///     .build()?;
-/// let forward = bilo::forward::solve(&problem, &[3.0], &[5])?;
+/// let forward = bilo_reference::forward::solve(&problem, &[3.0], &[5])?;
 /// assert_eq!(forward.description, "finite differences, 800 cells");
 /// let (t, u) = (&forward.fields.axes[0].1, &forward.fields.arrays[0].values);
 /// // The error is of the size of the squared width of a cell.
 /// assert!(t.iter().zip(u).all(|(t, u)| (u - (-3.0 * t).exp()).abs() < 1e-5));
-/// # Ok::<(), bilo::Error>(())
+/// # Ok::<(), bilo_problem::diagnostic::Error>(())
 /// ```
 pub fn solve(problem: &Problem, theta: &[f64], nodes: &[usize]) -> Result<Forward> {
     let reference = ReferenceSolver::new(problem)?;

@@ -2,6 +2,12 @@
 //!
 //! Outcomes become files here ([`npz`], [`csv`], [`drawing`]) and texts for a terminal ([`table`], [`forward`]);
 //! the files of a folder become a page to read ([`html`]). Nothing here knows how a result was computed.
+//!
+//! ```
+//! use bilo_report::number::significant;
+//!
+//! assert_eq!(significant(1.99997844), "1.99998");
+//! ```
 
 pub mod csv;
 pub mod drawing;

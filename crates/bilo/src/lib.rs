@@ -1,20 +1,19 @@
 //! PDE inverse problems by bilevel local operator learning (BiLO): state the PDE, give the data, get
 //! the unknown parameters back.
 //!
-//! The way of the data, one module each:
+//! The path of the data, a crate for each part, all of them reachable from here:
 //!
 //! 1. [`problem`]: a problem file or the builder becomes a [`Problem`], checked to the last name.
-//! 2. [`reference solver`]: the same problem for the classical solver; it makes synthetic data ([`data`]) and u_0.
-//! 3. [`operator`]: the same problem in terms of networks, a local solution operator u(x, theta).
-//! 4. [`level`]: the two levels and what each may touch.
-//! 5. [`train`]: pre-training and the loop over the two levels, watched by an [`observer`].
-//! 6. [`verify`]: the PDE is solved again at the estimate; the result is an [`outcome`].
-//! 7. [`audit`], [`optimum`], [`uncertainty`]: whether the operator's gradient is the exact one, which
-//!    unknowns are best for the data under the exact PDE ([`misfit`]), and how well the data determine them.
-//! 8. [`picture`]: what the pictures of the problem show of the result.
+//! 2. [`reference`]: the problem for the reference solver; it makes synthetic data ([`data`]) and u_0, and has a
+//!    [`misfit`] that can be minimised by itself.
+//! 3. [`operator`]: the problem in terms of networks or basis expansions, a local solution operator u(x, theta);
+//!    [`level`] has the two levels and what each may touch, [`train`] the loop over them.
+//! 4. [`method`]: what moves the unknowns, one file for each method; a [`monitor`] tells an [`observer`] how it goes.
+//! 5. [`assess()`](bilo_assess::assess()): the PDE is solved again at the estimate; the result is an [`outcome`], with an
+//!    [`audit`] of the gradient and error bars ([`uncertainty`]).
 //!
-//! [`method`] puts these together; [`examine`](mod@examine) looks at a problem before any training, and
-//! [`forward`] solves the PDE alone at stated values of the unknowns.
+//! [`examine`](mod@examine) looks at a problem before any training, and [`forward`] solves the PDE alone at stated values
+//! of the unknowns.
 //!
 //! ```
 //! use bilo::problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
@@ -29,7 +28,7 @@
 //!     .build()?;
 //! let outcome = run(&problem, &Job::default(), &mut Silent)?;
 //! // The data are the classical solution, which is of second order.
-//! assert!(outcome.unknowns[0].relative_error().unwrap() < 1e-4);
+//! assert!(outcome.unknowns.numbers[0].relative_error().unwrap() < 1e-4);
 //! # Ok::<(), bilo::Error>(())
 //! ```
 

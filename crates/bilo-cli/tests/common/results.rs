@@ -33,8 +33,8 @@ pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
                 };
                 text.lines().map(row).collect::<String>().into_bytes()
             }
-            // It has the time and the memory in it too.
-            "report.html" => vec![],
+            // The one has the time and the memory in it too, the other the command.
+            "report.html" | "run.json" => vec![],
             _ if path.is_dir() => vec![],
             _ => fs::read(path).unwrap(),
         };

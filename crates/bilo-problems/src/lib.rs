@@ -20,8 +20,8 @@ macro_rules! shipped {
     ($($name:literal $(with $($file:literal)+)?),* $(,)?) => {
         &[$(Shipped {
             name: $name,
-            text: include_str!(concat!($name, ".toml")),
-            files: &[$($(($file, include_bytes!($file))),+)?],
+            text: include_str!(concat!("../problems/", $name, ".toml")),
+            files: &[$($(($file, include_bytes!(concat!("../problems/", $file)))),+)?],
         }),*]
     };
 }
