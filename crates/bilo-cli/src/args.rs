@@ -7,7 +7,7 @@ use crate::problems::{self, Shipped};
 use crate::resume::{KEEP_EVERY, Resume};
 use crate::statement::Statement;
 use bilo::problem::Overrides;
-use bilo::{Hardware, Job, METHODS, Method, method};
+use bilo::{Hardware, Job, Method, method};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
@@ -429,7 +429,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Lets clap list the methods in the help and in its error.
 fn methods() -> impl TypedValueParser<Value = &'static dyn Method> {
-    PossibleValuesParser::new(METHODS.map(|method| method.name())).try_map(|name| method::named(&name))
+    PossibleValuesParser::new(method::names()).try_map(|name| method::named(&name))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What can go wrong: the library's errors and the program's own, shown alike.
 
-use bilo::diagnostic::{Diagnostic, Origin};
+use bilo::diagnostic::{Diagnostic, ErrorKind, Origin};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -10,7 +10,11 @@ pub(crate) struct Failure(Diagnostic);
 
 impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
-        Failure(error.diagnostic().clone())
+        let diagnostic = error.diagnostic().clone();
+        Failure(match error.kind() {
+            ErrorKind::Device if diagnostic.help.is_none() => diagnostic.help("`--device cpu` does without a GPU"),
+            _ => diagnostic,
+        })
     }
 }
 
@@ -25,7 +29,7 @@ impl Failure {
         Failure(Diagnostic::new(message, Origin::none()))
     }
 
-    /// The same with a way out.
+    /// Adds a way out.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Failure(self.0.help(help))
     }

@@ -68,7 +68,7 @@ impl RunFolder {
         Ok(RunFolder { path, rerun, held: None, goes_on: None })
     }
 
-    /// The same for a run that goes on from a checkpoint: nothing is removed but what its history has beyond a length.
+    /// The folder of a run that goes on from a checkpoint: nothing is removed but what its history has beyond a length.
     pub(crate) fn going_on(self, history: u64) -> Self {
         RunFolder { goes_on: Some(history), ..self }
     }

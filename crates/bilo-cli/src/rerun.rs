@@ -67,7 +67,7 @@ impl Rerun {
             && self.files.iter().all(|(name, content)| same(name, content))
     }
 
-    /// The same with the remarks that the file of a run has already.
+    /// What is needed to run again, with the remarks that the file of a run has already.
     pub(crate) fn with_remarks_of(self, statement: &Statement) -> Self {
         Rerun { text: statement.text.clone(), ..self }
     }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CudaError {
     /// No driver on this machine.
-    #[error("no CUDA driver is installed here (libcuda was not found); run with `--device cpu`")]
+    #[error("no CUDA driver is installed here (libcuda was not found)")]
     NoDriver,
     /// The driver finds no card of that number.
-    #[error("there is no GPU {wanted} here: the driver finds {found}; run with `--device cpu`")]
+    #[error("there is no GPU {wanted} here: the driver finds {found}")]
     NoDevice {
         /// The number asked for.
         wanted: usize,
@@ -22,7 +22,7 @@ pub enum CudaError {
     },
     /// The card lacks what the kernels use: copies to shared memory beside the arithmetic.
     #[error(
-        "GPU {ordinal} has compute capability {major}.{minor}, and the kernels need 8.0 (cards since 2020); run with `--device cpu`"
+        "GPU {ordinal} has compute capability {major}.{minor}, and the kernels need 8.0 (cards since 2020)"
     )]
     TooOld {
         /// Its number.
@@ -34,7 +34,7 @@ pub enum CudaError {
     },
     /// No run-time compiler.
     #[error(
-        "NVRTC, the run-time compiler of the CUDA toolkit (libnvrtc), was not found; install it or put its folder into LD_LIBRARY_PATH, or run with `--device cpu`"
+        "NVRTC, the run-time compiler of the CUDA toolkit (libnvrtc), was not found; install it or put its folder into LD_LIBRARY_PATH"
     )]
     NoCompiler,
     /// A kernel does not compile.

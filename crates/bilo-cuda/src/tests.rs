@@ -33,7 +33,7 @@ fn spec() -> NetworkSpec {
     }
 }
 
-/// The same draw on the host in place of a GPU and, if there is one, on a GPU.
+/// One draw on the host in place of a GPU and, if there is one, on a GPU.
 fn check(draw: Draw) {
     check_in(&[Precision::F64, Precision::F32], draw);
 }
@@ -266,7 +266,7 @@ fn plain() -> Network {
     Network::new(NetworkSpec { coordinates: 1, parameters: 0, width: 6, layers: 1, ..spec() }, 0)
 }
 
-/// The same of one loss that moves both levels, with networks of functions among the upper one's.
+/// Steps on one loss that moves both levels, with networks of functions among the upper one's.
 #[test]
 fn steps_on_one_loss_are_those_of_adam() {
     let Some(mut device) = device(Precision::F64) else {

@@ -12,7 +12,7 @@ use crate::tape::{Instruction, Tape};
 pub enum Input<'a, T> {
     /// One value per point.
     Column(&'a [T]),
-    /// The same value at every point.
+    /// One value for all points.
     Uniform(T),
 }
 

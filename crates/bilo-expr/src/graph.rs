@@ -325,7 +325,7 @@ impl Graph {
         }
     }
 
-    /// The same operation on the new operands, folded again.
+    /// An operation on new operands, folded again.
     fn rebuild(&mut self, e: Expr, new: &HashMap<Expr, Expr>) -> Expr {
         match self.node(e) {
             Node::Constant(_) | Node::Leaf(_) => e,

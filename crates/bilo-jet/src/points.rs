@@ -25,7 +25,7 @@ impl Column {
         Self { values, repeat: repeat.max(1) }
     }
 
-    /// The same value everywhere.
+    /// One value everywhere.
     pub fn uniform(value: f64) -> Self {
         Self::stored(vec![value])
     }
@@ -142,7 +142,7 @@ impl PointSource {
         (0..self.count).step_by(length).map(stretch)
     }
 
-    /// The same points with one more column: a function of some of the others, which it is given at some
+    /// These points with one more column: a function of some of the others, which it is given at some
     /// places. A function of some axes of a grid takes the memory of these axes' grid.
     pub fn with_function(mut self, of: &[usize], function: impl Fn(&[Vec<f64>]) -> Vec<f64>) -> Self {
         let columns: Vec<&Column> = of.iter().map(|&column| &self.columns[column]).collect();

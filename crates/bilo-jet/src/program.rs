@@ -238,7 +238,7 @@ impl ResidualProgram {
         Self::compile(graph, operator, &residuals, &moving, &leading)
     }
 
-    /// The same with every derivative carried by itself, so that each is a slot of the tapes.
+    /// A residual program with every derivative carried by itself, so that each is a slot of the tapes.
     pub fn expanded(
         graph: &mut Graph,
         operator: &Operator,

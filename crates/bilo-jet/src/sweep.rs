@@ -94,7 +94,7 @@ impl<T: Scalar> JetNetwork<T> {
         Self { network, plan, frozen, trained, activations, product_rule, simd, fixed, moving, fed: false }
     }
 
-    /// The same network with parameters that are functions of the coordinates.
+    /// Says whether parameters are functions of the coordinates.
     pub(crate) fn fed(self, fed: bool) -> Self {
         Self { fed, ..self }
     }

@@ -55,7 +55,7 @@ pub(crate) struct TileRunner<T> {
     /// a coordinate far from zero is scaled before it is rounded to T.
     given: Vec<Vec<f64>>,
     inputs: Scratch<f64>,
-    /// The same columns for the tapes. The last tile may be short: the last point fills it up.
+    /// The columns for the tapes. The last tile may be short: the last point fills it up.
     columns: Vec<Vec<T>>,
 }
 
@@ -110,7 +110,7 @@ impl<T: Number> Points<T> {
         }
     }
 
-    /// The same program at other points, in tiles of the same size: buffers stay.
+    /// Moves the program to other points, in tiles of the same size: buffers stay.
     pub(crate) fn move_to(&mut self, source: PointSource, quadrature: Column) {
         assert_eq!(source.width(), self.source.width(), "one column per symbol");
         self.source = source;

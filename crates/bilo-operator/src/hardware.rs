@@ -21,17 +21,17 @@ impl Hardware {
     pub fn require(self) -> Result<()> {
         match self {
             Hardware::Cpu | Hardware::Auto => Ok(()),
-            Hardware::Cuda(number) => bilo_cuda::require(number).map_err(refused),
+            Hardware::Cuda(number) => require(number),
         }
     }
 
     /// The device.
     pub fn device(self, precision: Precision, threads: Option<usize>) -> Result<Box<dyn Device>> {
-        let gpu = |number| bilo_cuda::cuda(number, precision, cpu(precision, threads));
+        let gpu = |number| gpu(number, precision, cpu(precision, threads));
         match self {
             Hardware::Cpu => Ok(cpu(precision, threads)),
             Hardware::Auto => Ok(gpu(0).unwrap_or_else(|_| cpu(precision, threads))),
-            Hardware::Cuda(number) => gpu(number).map_err(refused),
+            Hardware::Cuda(number) => gpu(number),
         }
     }
 }
@@ -52,8 +52,30 @@ impl FromStr for Hardware {
     }
 }
 
+#[cfg(feature = "cuda")]
+fn require(number: usize) -> Result<()> {
+    bilo_cuda::require(number).map_err(refused)
+}
+
+#[cfg(feature = "cuda")]
+fn gpu(number: usize, precision: Precision, beside: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    bilo_cuda::cuda(number, precision, beside).map_err(refused)
+}
+
+#[cfg(feature = "cuda")]
 fn refused(error: bilo_cuda::CudaError) -> Error {
     Error::new(ErrorKind::Device, error.to_string())
+}
+
+#[cfg(not(feature = "cuda"))]
+fn require(_: usize) -> Result<()> {
+    Err(Error::new(ErrorKind::Device, "this build knows no GPUs: its feature `cuda` is off"))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn gpu(number: usize, _: Precision, _: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    require(number)?;
+    unreachable!("no GPU is ever there")
 }
 
 #[cfg(test)]

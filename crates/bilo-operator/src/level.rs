@@ -43,7 +43,7 @@ pub struct LossSlopes {
     pub terms: Vec<f64>,
     /// The derivatives of their weighted sum by the variables eta, at fixed weights.
     pub by_eta: Vec<f64>,
-    /// The same by all weights: nonzero for those that the loss moves; empty if it moves none.
+    /// The derivatives by all weights: nonzero for those that the loss moves; empty if it moves none.
     pub by_weights: Vec<f64>,
 }
 

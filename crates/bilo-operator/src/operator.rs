@@ -68,7 +68,7 @@ impl LocalOperator {
         Self::with_networks(problem, names, functions, seed)
     }
 
-    /// The same with a dictionary in place of the states' networks.
+    /// The operator of a problem with a dictionary in place of the states' networks.
     pub fn dictionary(problem: &Problem, size: &Size, seed: u64) -> Result<Self> {
         let mut names = Names::without_functions(problem)?;
         let functions = FunctionInputs::new(problem, &mut names, seed)?;
@@ -76,7 +76,7 @@ impl LocalOperator {
         Self::assemble(problem, names, functions, networks, nets)
     }
 
-    /// The same with every unknown function known to be its guess: what can be said of residuals before
+    /// The operator of a problem with every unknown function known to be its guess: what can be said of residuals before
     /// functions have networks that mean anything. A guess that is no formula has no derivatives; then
     /// functions are networks here too.
     pub fn at_guess(problem: &Problem) -> Result<Self> {
@@ -87,7 +87,7 @@ impl LocalOperator {
         Self::with_networks(problem, names, FunctionInputs::default(), 0)
     }
 
-    /// The same with networks of the coordinates alone, as physics-informed networks are: one solution, which knows
+    /// The operator of a problem with networks of the coordinates alone, as physics-informed networks are: one solution, which knows
     /// nothing of unknowns.
     pub fn without_parameters(problem: &Problem, seed: u64) -> Result<Self> {
         let mut names = Names::without_functions(problem)?;
@@ -162,7 +162,7 @@ impl LocalOperator {
         with_columns(self.operator.clone(), &own)
     }
 
-    /// The same with data and sigma among the columns.
+    /// The networks of one function, with data and sigma among the columns.
     pub fn for_function_with_data(&self, function: usize) -> Operator {
         with_columns(self.for_function(function), &[self.datum, self.sigma])
     }

@@ -429,7 +429,7 @@ impl Trainer<'_, '_> {
         }
     }
 
-    /// The same for the unknowns, which wait longer: their gradient is as good as the network, and the first
+    /// How far the rate of the unknowns has risen, which wait longer: their gradient is as good as the network, and the first
     /// steps go far along every direction, those too that the data will hardly lead back from.
     fn theta_rise(&self, step: usize, steps: usize) -> f64 {
         let Training { optimiser, theta_optimiser, .. } = self.settings();

@@ -246,7 +246,7 @@ mod tests {
         assert!(soap < 1e-2 * adam, "{soap:e} {adam:e}");
     }
 
-    /// The same numbers as a transcription of algorithm 3 of the paper in numpy, at a tenth of the rate.
+    /// The numbers of a transcription of algorithm 3 of the paper in numpy, at a tenth of the rate.
     #[test]
     fn agrees_with_the_published_algorithm() {
         let mut x: Vec<f64> = (0..4).map(|i| f64::from(i).cos()).collect();

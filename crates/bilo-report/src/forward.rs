@@ -64,7 +64,7 @@ impl Solved<'_> {
         }
     }
 
-    /// The same as JSON.
+    /// What was solved, as JSON.
     pub fn json(&self) -> String {
         let Forward { scheme, cells, steps, work, fields, .. } = self.forward;
         let unknown =

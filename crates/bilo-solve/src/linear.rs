@@ -130,7 +130,7 @@ impl<'a> Factorisation<'a> {
         }
     }
 
-    /// The same without a look at the condition number.
+    /// Factorises without a look at the condition number.
     fn factorise_unchecked(&mut self, values: &[f64]) -> Result<(), Degenerate> {
         self.scale_rows(values);
         match &mut self.factors {

@@ -57,7 +57,7 @@ impl Load {
         &self.fields[state]
     }
 
-    /// The same to be changed.
+    /// The values of a state, to be changed.
     pub fn field_mut(&mut self, state: usize) -> &mut [f64] {
         &mut self.fields[state]
     }

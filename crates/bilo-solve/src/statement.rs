@@ -21,7 +21,7 @@ impl Axis {
         Axis { symbol, lo, hi, periodic: false }
     }
 
-    /// The same range closed to a ring.
+    /// The range closed to a ring.
     pub fn periodic(self) -> Axis {
         Axis { periodic: true, ..self }
     }

@@ -32,6 +32,7 @@
 //! # Ok::<(), bilo::Error>(())
 //! ```
 
+#[cfg(feature = "learn")]
 mod cache;
 pub mod method;
 

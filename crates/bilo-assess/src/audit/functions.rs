@@ -73,7 +73,7 @@ pub(crate) fn by_variables(problem: &Problem, at: &Theta, gradient: &Theta) -> R
     Ok(all)
 }
 
-/// The same by the coefficients of functions that are sums of given ones.
+/// Derivatives by the coefficients of functions that are sums of given ones, from those by their `net`.
 pub(crate) fn by_coefficients(problem: &Problem, operator: &LocalOperator, by_net: &[f64]) -> Vec<f64> {
     let (by_scalars, mut rest) = by_net.split_at(problem.unknowns.len());
     let mut all = by_scalars.to_vec();

@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The same for many random edits: a few thousand, or as many as `BILO_FUZZ_CASES` says.
+    /// Many random edits: a few thousand, or as many as `BILO_FUZZ_CASES` says.
     #[test]
     fn no_edits_make_it_panic() {
         let good = encode(&kept(), &owner()).unwrap();

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::statement::Statement;
 use bilo::diagnostic::{Diagnostic, Origin, Source};
 use bilo::problem::{Assignment, Overrides};
-use bilo::{Job, METHODS, Method, method};
+use bilo::{Job, Method, method};
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -218,7 +218,7 @@ impl Reader {
     fn way(&self, item: &Item, span: Option<Range<usize>>) -> Result<Way, Failure> {
         let wrong = |message: &str, help: &str| at(&self.source, span.clone(), message.to_owned(), help);
         let method = |name: &str| {
-            let help = format!("methods are {}", METHODS.map(|method| method.name()).join(", "));
+            let help = format!("methods are {}", method::names().join(", "));
             method::named(name).map_err(|_| wrong(&format!("there is no method `{name}`"), &help))
         };
         if let Some(name) = item.as_str() {

@@ -162,7 +162,7 @@ impl<'a> NetworkCode<'a> {
         (self.forward_at(node, 0), self.nodes[node].stride)
     }
 
-    /// The same of its adjoints of a group.
+    /// The first row and the number of rows of its adjoints of a group.
     pub(super) fn adjoint_rows(&self, node: usize, group: usize) -> (usize, usize) {
         (self.adjoint_at(node, group), self.nodes[node].stride)
     }

@@ -34,7 +34,7 @@ pub trait Real:
     const ONE: Self;
     /// The nearest number of this kind.
     fn from_f64(x: f64) -> Self;
-    /// The same number in double precision.
+    /// Its value in double precision.
     fn to_f64(self) -> f64;
     /// Sine.
     fn sin(self) -> Self;

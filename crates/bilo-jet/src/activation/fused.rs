@@ -25,7 +25,7 @@ pub(super) enum Action {
     Tangent,
     /// Adjoint of z from that of y.
     Reverse,
-    /// The same with what ẏ adds to it.
+    /// The adjoint, with what ẏ adds to it.
     Joint,
 }
 

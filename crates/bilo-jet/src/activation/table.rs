@@ -222,7 +222,7 @@ fn add_term<T: Scalar>(coefficient: T, factors: &[Factor], window: Window<'_, T>
     }
 }
 
-/// The same block of every plane.
+/// One block of every plane.
 #[derive(Clone, Copy)]
 struct Window<'a, T> {
     jets: Jets<'a, T>,

@@ -25,7 +25,7 @@ impl Crew {
         self.each_with(items, || (), |(), item| work(item));
     }
 
-    /// The same with something that each thread makes for itself first.
+    /// Does something for each, with what each thread makes for itself first.
     pub(super) fn each_with<I, S>(
         &self,
         items: I,

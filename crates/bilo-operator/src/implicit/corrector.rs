@@ -111,7 +111,7 @@ pub(crate) struct Corrected {
     pub(crate) slopes: Vec<Vec<f64>>,
     /// Σ_e weight_e L_res,e.
     pub(crate) loss: f64,
-    /// The same of the rows' derivatives along each unknown, W moving with it.
+    /// The sum over the rows' derivatives along each unknown, W moving with it.
     pub(crate) gradient_loss: f64,
     /// Whether the steps came to an end.
     pub(crate) converged: bool,

@@ -23,7 +23,7 @@ pub(crate) enum Linear {
     Kernel(Box<dyn DualSystem>),
 }
 
-/// The same with its matrix factorised.
+/// A linear problem with its matrix factorised.
 #[derive(Clone)]
 pub(crate) enum Factorised {
     Here(Rc<Factor>),
@@ -73,7 +73,7 @@ impl Place<'_> {
         Ok(self.solve(factor, &[rows])?.swap_remove(0))
     }
 
-    /// The same for each of several columns of rows.
+    /// The change of the weights for each of several columns of rows.
     pub(crate) fn solve(&mut self, factor: &Factorised, right: &[impl AsRef<[f64]>]) -> Result<Vec<Change>> {
         let negative = |rows: &[f64]| rows.iter().map(|value| -value).collect();
         let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();

@@ -45,7 +45,7 @@ impl Lower {
         Self::thinned(problem, operator, device, 1.0, seed)
     }
 
-    /// The same at every so many of the points, which need not be a whole number.
+    /// The lower level at every so many of the points, which need not be a whole number.
     pub fn thinned(
         problem: &Problem,
         operator: &mut LocalOperator,
@@ -60,7 +60,7 @@ impl Lower {
         })
     }
 
-    /// The same where polynomials of a dictionary need the points.
+    /// The lower level at the points where polynomials of a dictionary need them.
     pub fn clustered(
         problem: &Problem,
         operator: &mut LocalOperator,

@@ -32,7 +32,7 @@ impl Upper {
         Self::moving(problem, operator, device, tables, moves, 1.0)
     }
 
-    /// The same over some weights, the data with a factor.
+    /// The upper level over some weights, the data with a factor.
     pub(super) fn moving(
         problem: &Problem,
         operator: &mut LocalOperator,
@@ -109,7 +109,7 @@ impl Upper {
         self.sum(&[&self.observations, &self.regularisers], device, weights, eta)
     }
 
-    /// The same without the regularisers.
+    /// The data loss without the regularisers, with its derivatives.
     pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
         self.sum(&[&self.observations], device, weights, eta)
     }

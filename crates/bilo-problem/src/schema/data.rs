@@ -127,7 +127,7 @@ pub(crate) static SYNTHETIC: TableSchema = TableSchema {
                 "noise",
                 NotNegative,
                 "`0`",
-                "standard deviation of added Gaussian noise, from the `--seed`",
+                "standard deviation of added Gaussian noise, from the seed of the run",
             ),
             optional(
                 "value",
@@ -139,7 +139,7 @@ pub(crate) static SYNTHETIC: TableSchema = TableSchema {
                 "field",
                 Table(&FIELD),
                 "none",
-                "a Gaussian random field over the space coordinates, another for every `--seed`, which `value` \
+                "a Gaussian random field over the space coordinates, another for every seed of the run, which `value` \
                  calls `field`",
             )
             .said("`{ sd = 1.0, length = 0.1 }`"),

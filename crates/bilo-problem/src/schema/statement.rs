@@ -131,7 +131,7 @@ pub(crate) static FUNCTION: TableSchema = TableSchema {
             "grid",
             Each(&Count(2, Some(100_000))),
             "`101`; `41` for each of several",
-            "where its values are held by `--method adjoint`, and where regularisers are taken",
+            "where its values are held by the method `adjoint`, and where regularisers are taken",
         )
         .said("a count from 2 for each of its arguments"),
         optional(

@@ -52,11 +52,11 @@ settings! {
         "rgrad-weight" rgrad_weight: f64 = 0.1;
             NotNegative, "weight of the residual-gradient loss";
         "data-weight" data_weight: f64 = 1.0;
-            NotNegative, "`--method pinn` only: weight of the data in its one loss";
+            NotNegative, "method `pinn` only: weight of the data in its one loss";
         "lower-steps" lower_steps: usize = 64;
-            Count(0, None), "`--method bpn` only: steps of the network before each of the unknowns";
+            Count(0, None), "method `bpn` only: steps of the network before each of the unknowns";
         "inverse-steps" inverse_steps: usize = 32;
-            Count(0, None), "`--method bpn` only: Broyden iterations for the inverse Hessian";
+            Count(0, None), "method `bpn` only: Broyden iterations for the inverse Hessian";
         "gradient" gradient: GradientMode = GradientMode::Pointwise;
             Word(GradientMode::NAMES),
             "which gradient moves unknown functions; with a function of a state only `\"exact\"`, which is then the \

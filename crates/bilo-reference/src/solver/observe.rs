@@ -70,7 +70,7 @@ impl ReferenceSolution<'_> {
         self.observe_with(formula, columns, &[])
     }
 
-    /// The same with further names, whose values at the points are given.
+    /// A formula at points with further names, whose values there are given.
     pub(crate) fn observe_with(
         &self,
         formula: &Formula,

@@ -19,7 +19,7 @@ impl Evolution {
         Evolution { x, t: Vec::new(), steps, periodic, field: Vec::new() }
     }
 
-    /// The same grid with nothing stored yet.
+    /// This grid with nothing stored yet.
     pub(super) fn emptied(&self) -> Evolution {
         Evolution::new(self.x.clone(), self.periodic, self.steps)
     }

@@ -56,7 +56,7 @@ pub enum Side {
     /// it and the end decides whether it enters; where the characteristics leave,
     /// it is without effect.
     Prescribed(Expr),
-    /// The same state as at the end: everything leaves freely.
+    /// The state of the end itself: everything leaves freely.
     Outflow,
 }
 

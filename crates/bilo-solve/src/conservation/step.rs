@@ -11,7 +11,7 @@ use super::flux::{Curve, Slopes};
 /// What lies outside an end.
 #[derive(Debug)]
 pub(super) enum Ghost {
-    /// The same state as at this node.
+    /// The state at this node.
     Node(usize),
     /// Given states, step by step, and their derivatives by each parameter.
     Given { value: Vec<f64>, by_parameter: Vec<Vec<f64>> },

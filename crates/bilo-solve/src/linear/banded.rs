@@ -143,7 +143,7 @@ impl BandedLu {
         }
     }
 
-    /// The same where what the next numbers depend on fits in registers: each
+    /// Solves where what the next numbers depend on fits in registers: each
     /// waits for the one before, and memory would make it wait longer.
     fn forward_few<const BELOW: usize>(&self, x: &mut [f64]) {
         let mut next: [f64; BELOW] = std::array::from_fn(|j| x[j + 1]);
@@ -171,7 +171,7 @@ impl BandedLu {
         }
     }
 
-    /// The same in registers.
+    /// Solves backwards in registers.
     fn back_few<const ABOVE: usize>(&self, x: &mut [f64]) {
         let mut known = [0.0; ABOVE];
         for (k, row) in self.rows.chunks_exact(ABOVE + 1).enumerate().rev() {

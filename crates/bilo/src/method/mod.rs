@@ -6,6 +6,7 @@
 mod adjoint;
 mod bilo;
 mod bpn;
+#[cfg(feature = "learn")]
 mod learned;
 mod pinn;
 mod trained;
@@ -13,6 +14,7 @@ mod trained;
 pub use adjoint::Adjoint;
 pub use bilo::Bilo;
 pub use bpn::Bpn;
+#[cfg(feature = "learn")]
 pub use learned::{DeepOnet, Fno};
 pub use pinn::Pinn;
 
@@ -42,13 +44,26 @@ pub trait Method: Sync {
 }
 
 /// All methods.
-pub const METHODS: [&dyn Method; 6] = [&Bilo, &Adjoint, &Pinn, &Bpn, &DeepOnet, &Fno];
+pub const METHODS: &[&dyn Method] = &[
+    &Bilo,
+    &Adjoint,
+    &Pinn,
+    &Bpn,
+    #[cfg(feature = "learn")]
+    &DeepOnet,
+    #[cfg(feature = "learn")]
+    &Fno,
+];
+
+/// The names of all methods.
+pub fn names() -> Vec<&'static str> {
+    METHODS.iter().map(|method| method.name()).collect()
+}
 
 /// The method of a name; otherwise a sentence with all names.
 pub fn named(name: &str) -> std::result::Result<&'static dyn Method, String> {
-    let names = METHODS.map(|method| method.name());
-    let found = METHODS.into_iter().find(|method| method.name() == name);
-    found.ok_or_else(|| format!("there is no method `{name}`; the methods are: {}", names.join(", ")))
+    let found = METHODS.iter().copied().find(|method| method.name() == name);
+    found.ok_or_else(|| format!("there is no method `{name}`; the methods are: {}", names().join(", ")))
 }
 
 impl fmt::Debug for dyn Method {

@@ -69,7 +69,7 @@ struct RefinedOperator {
     operator: LocalOperator,
     device: Box<dyn Device>,
     evaluation: LocalEvaluation,
-    /// The same at the guess, if it was there.
+    /// The operator at the guess, if it was there.
     at_guess: Option<LocalEvaluation>,
     /// Names of the terms of both levels.
     names: Vec<String>,

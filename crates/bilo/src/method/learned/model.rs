@@ -117,7 +117,7 @@ fn axes(problem: &Problem, examples: &Examples, choice: FnoChoice) -> Result<Vec
     if problem.coordinates.len() > 2 {
         let message =
             format!("an FNO learns over one or two coordinates, and there are {}", problem.coordinates.len());
-        return refuse(message, "try `--method deeponet`");
+        return refuse(message, "try the method `deeponet`");
     }
     for (coordinate, &nodes) in problem.coordinates.iter().zip(&examples.grid) {
         if choice.modes > nodes {
