@@ -12,7 +12,9 @@ impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
         let diagnostic = error.diagnostic().clone();
         Failure(match error.kind() {
-            ErrorKind::Device if diagnostic.help.is_none() => diagnostic.help("`--device cpu` does without a GPU"),
+            ErrorKind::Device if diagnostic.help.is_none() => {
+                diagnostic.help("`--device cpu` does without a GPU")
+            }
             _ => diagnostic,
         })
     }

@@ -74,6 +74,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     let k = &outcome["unknowns"]["k"];
     let expected = [
         "kind",
+        "unit",
         "guess",
         "estimate",
         "truth",
@@ -455,7 +456,7 @@ fn the_contour_is_a_circle_in_a_file_that_is_listed() {
     let place = Place::new();
     place.write("disc.toml", DISC);
     let said = place.bilo("run disc.toml --quiet --method adjoint --out out").succeeds();
-    assert!(said.stdout.contains("problem.toml, front.svg\n"), "{}", said.stdout);
+    assert!(said.stdout.contains("problem.toml, run.json, front.svg\n"), "{}", said.stdout);
     let svg = place.read("out/front.svg");
     for text in ["u_x at t = 0.5, reference solution", "contours at t = 0.5", "front &lt;&amp;&gt;: data"] {
         assert!(svg.contains(&format!(">{text}</text>")), "{text}");
