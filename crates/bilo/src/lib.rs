@@ -4,7 +4,7 @@
 //! The path of the data, a crate for each part, all of them reachable from here:
 //!
 //! 1. [`problem`]: a problem file or the builder becomes a [`Problem`], checked to the last name.
-//! 2. [`reference`]: the problem for the reference solver; it makes synthetic data ([`data`]) and u_0, and has a
+//! 2. [`reference`](mod@reference): the problem for the reference solver; it makes synthetic data ([`data`]) and u_0, and has a
 //!    [`misfit`] that can be minimised by itself.
 //! 3. [`operator`]: the problem in terms of networks or basis expansions, a local solution operator u(x, theta);
 //!    [`level`] has the two levels and what each may touch, [`train`] the loop over them.
