@@ -2,7 +2,7 @@
 //!
 //! A [`Checkpoint`] comes with [`Event::Checkpoint`](crate::observer::Event) to an observer that
 //! [asks for it](crate::observer::Control::Keep), and to every observer of a run that is stopped; a run takes it up by
-//! [`Job::from`](crate::Job). Only trained networks have one: whatever else there is takes minutes at most, and comes to
+//! `Job::from`. Only trained networks have one: whatever else there is takes minutes at most, and comes to
 //! the same bits when it begins again.
 
 use crate::phase::Phase;
