@@ -1,16 +1,17 @@
 //! The one end of all runs: what the reference solver says of an estimate.
 
-use crate::audit::{GradientSource, Inspector, OperatorAt, near};
+use crate::audit::{GradientSource, OperatorAt, near};
 use crate::context::RunContext;
 use crate::estimate::Estimate;
 use crate::misfits::misfits;
-use crate::outcome::{At, Audit, Kind, Outcome, ScalarOutcome, Seconds, Steps, Stop};
+use crate::outcome::{At, Audit, Kind, Outcome, ScalarOutcome, Seconds, SolvedBy, Steps, Stop};
 use crate::picture::{self, Solutions};
 use crate::predictor::{OperatorPredictor, Predictor};
 use crate::uncertainty::{NoiseLevels, Uncertainty};
 use crate::{best_fit, function_score, function_uncertainty};
+use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
-use bilo_problem::theta::Theta;
+use bilo_problem::sites::Sites;
 use bilo_problem::{GradientMode, Problem};
 use bilo_reference::misfit::Evaluation;
 use std::time::Duration;
@@ -47,10 +48,14 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>) -> Result<
     add_near(&mut outcome, near);
     add_functions(&mut outcome, problem, predictor)?;
     add_pictures(&mut outcome, run, predictor, evaluation.as_ref().ok());
-    let noise = add_misfits(&mut outcome, run, predictor, &theta, evaluation.as_ref().ok())?;
-    let operator =
-        predictor.operator().map(|operator| add_audit(&mut outcome, run, operator, &noise, &evaluation));
-    let audited = operator.transpose()?.is_some();
+    let sites = run.data().sites(&theta.eta)?;
+    let observed = predictor.observed(&run.data(), &sites)?;
+    let noise = add_misfits(&mut outcome, run, &sites, observed.as_deref(), evaluation.as_ref().ok())?;
+    let operator = predictor.operator().zip(observed);
+    let audited = operator.is_some();
+    if let Some((operator, observed)) = operator {
+        add_audit(&mut outcome, run, operator, &observed, &noise, &evaluation);
+    }
     let Ok(evaluation) = evaluation else { return Ok(outcome) };
     // The optima of scalars mean little beside functions that are held fixed.
     if !problem.functions.is_empty() {
@@ -80,6 +85,7 @@ fn begun(run: &RunContext<'_>, estimate: &Estimate<'_>) -> Outcome {
         stop: estimate.stop,
         diverged: estimate.diverged.clone(),
         losses: estimate.losses.clone(),
+        solved_by: solved_by(estimate),
         operator: estimate.operator.clone(),
         learned: estimate.learned.clone(),
         warnings: estimate.warnings.clone(),
@@ -91,6 +97,15 @@ fn begun(run: &RunContext<'_>, estimate: &Estimate<'_>) -> Outcome {
             ..Seconds::default()
         },
         ..Outcome::begun(run.problem, run.method, run.seed)
+    }
+}
+
+fn solved_by(estimate: &Estimate<'_>) -> SolvedBy {
+    match &estimate.operator {
+        Some(operator) if operator.kind == Kind::Dictionary => SolvedBy::Dictionary,
+        None if estimate.learned.is_some() => SolvedBy::LearnedOperator,
+        None if estimate.predictor.is_reference() => SolvedBy::ReferenceSolver,
+        _ => SolvedBy::Network,
     }
 }
 
@@ -162,19 +177,17 @@ fn add_pictures<'a>(
 }
 
 /// What both solutions make of the data, and the noise that this leaves.
-fn add_misfits<'a>(
+fn add_misfits(
     outcome: &mut Outcome,
     run: &RunContext<'_>,
-    predictor: &mut (dyn Predictor<'a> + 'a),
-    theta: &Theta,
+    sites: &[Sites],
+    observed: Option<&[Sensitivities]>,
     evaluation: Option<&Evaluation<'_>>,
 ) -> Result<NoiseLevels> {
-    let (data, sites) = (run.data(), run.data().sites(&theta.eta)?);
-    let ours = predictor.observed(&data, &sites)?;
+    let (data, ours) = (run.data(), observed.map(values));
     let theirs = evaluation.map(|evaluation| &evaluation.values[..]);
-    outcome.misfits = misfits(&data, &sites, ours.as_deref(), theirs)?;
-    let values = theirs.or(ours.as_deref()).unwrap_or_default();
-    let noise = NoiseLevels::new(&data, &sites, values)?;
+    outcome.misfits = misfits(&data, sites, ours.as_deref(), theirs)?;
+    let noise = NoiseLevels::new(&data, sites, theirs.or(ours.as_deref()).unwrap_or_default())?;
     outcome.noise = noise.observations.clone();
     Ok(noise)
 }
@@ -184,27 +197,24 @@ fn add_audit(
     outcome: &mut Outcome,
     run: &RunContext<'_>,
     predictor: &mut OperatorPredictor,
+    observed: &[Sensitivities],
     noise: &NoiseLevels,
     evaluation: &Result<Evaluation<'_>>,
-) -> Result<()> {
-    let data = run.data();
-    let network = predictor.sensitivities(&data, &data.sites(&predictor.state.eta)?)?;
+) {
     let OperatorPredictor { operator, device, state, moved } = predictor;
-    if let Some(found) = Uncertainty::new(run.problem, noise, &network, &state.eta) {
+    if let Some(found) = Uncertainty::new(run.problem, noise, observed, &state.eta) {
         let numbers = outcome.unknowns.numbers.iter_mut().zip(&found.sd);
         numbers.for_each(|(number, sd)| number.sd_network = Some(*sd));
     }
-    let Ok(evaluation) = evaluation else { return Ok(()) };
-    let inspector =
-        Inspector { data, reference: run.reference.as_ref().map_err(Clone::clone), source: moved.source() };
+    let Ok(evaluation) = evaluation else { return };
+    let inspector = run.inspector(moved.source());
     let mut at = OperatorAt { operator, device: device.as_mut(), state };
-    match inspector.audit(At::Estimate, &mut at, &network, evaluation) {
+    match inspector.audit(At::Estimate, &mut at, observed, evaluation) {
         Ok(audit) => outcome.audit.push(audit),
         Err(error) => {
             outcome.warnings.push(format!("no audit at the estimate: {}", error.headline()));
         }
     }
-    Ok(())
 }
 
 /// Writes the standard deviations by the reference solver and what goes with them into the outcome.

@@ -47,7 +47,10 @@ impl<'a> RunContext<'a> {
     }
 
     /// Compares what moved the unknowns with the reference solver.
-    pub fn inspector(&self, source: GradientSource<'a>) -> Inspector<'a> {
+    pub fn inspector<'b>(&self, source: GradientSource<'b>) -> Inspector<'b>
+    where
+        'a: 'b,
+    {
         Inspector { data: self.data(), reference: self.reference.as_ref().map_err(Clone::clone), source }
     }
 }

@@ -19,7 +19,7 @@ pub struct Estimate<'a> {
     pub diverged: Option<Divergence>,
     /// Last value of every loss term by name.
     pub losses: Vec<(String, f64)>,
-    /// Steps of pre-training and of the search, with the seconds they took.
+    /// Steps of pre-training, with the seconds they took.
     pub pretrained: (usize, f64),
     /// Steps of the search, with the seconds they took.
     pub searched: (usize, f64),

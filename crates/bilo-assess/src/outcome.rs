@@ -24,7 +24,7 @@ pub use bilo_operator::implicit::Work;
 pub use bilo_problem::fields::{Field, Fields};
 pub use checks::{At, Audit, Fit, MisfitOutcome, Near, NearState, Noise, NoiseSource, StateOutcome};
 pub use drawing::{Drawing, Line, Shown, Whose};
-pub use operator::{DictionaryOutcome, Kind, LearnedOutcome, LearnedSeconds, OperatorOutcome};
+pub use operator::{DictionaryOutcome, Kind, LearnedOutcome, LearnedSeconds, OperatorOutcome, SolvedBy};
 pub use unknowns::{FunctionOutcome, ScalarOutcome, Unknowns};
 
 use bilo_problem::Problem;
@@ -59,6 +59,8 @@ pub struct Outcome {
     /// The states.
     #[serde(with = "named")]
     pub states: Vec<StateOutcome>,
+    /// What solved the equations where the unknowns were found.
+    pub solved_by: SolvedBy,
     /// What stood for the solution; none for a method without a local operator.
     pub operator: Option<OperatorOutcome>,
     /// What a neural operator learned from, if one stood for the solution.
@@ -145,6 +147,7 @@ impl Outcome {
             stop: Stop::Steps,
             unknowns: Unknowns { numbers, functions: vec![] },
             states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
+            solved_by: SolvedBy::default(),
             operator: None,
             learned: None,
             losses: vec![],
@@ -165,6 +168,24 @@ impl Outcome {
             fields: Fields::default(),
             drawings: vec![],
         }
+    }
+
+    /// A run that was stopped in the middle of a computation: the unknowns of its last step, at first the guess, and nothing
+    /// that was checked.
+    pub fn interrupted(problem: &Problem, method: &str, seed: u64) -> Outcome {
+        let unchecked = "the run was stopped in the middle of a computation: these are the values of its last step, and \
+                         nothing was checked";
+        Outcome {
+            stop: Stop::Interrupted,
+            classical_failure: Some("interrupted".to_owned()),
+            warnings: vec![unchecked.to_owned()],
+            ..Outcome::begun(problem, method, seed)
+        }
+    }
+
+    /// Writes values of the numbers, in the order of the problem.
+    pub fn set_estimates(&mut self, values: &[f64]) {
+        self.unknowns.numbers.iter_mut().zip(values).for_each(|(number, value)| number.estimate = *value);
     }
 
     /// The text of `outcome.json`; numbers that are not finite become null.

@@ -39,8 +39,9 @@ pub trait Predictor<'a> {
     /// The name of the gradient that moved functions, in a mode of BiLO.
     fn gradient(&self, mode: GradientMode) -> &'static str;
 
-    /// What is observed; nothing if the reference solution says all.
-    fn observed(&mut self, data: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Vec<f64>>>>;
+    /// What is observed, with its derivatives by the unknowns where it knows them; nothing if the reference solution says
+    /// all.
+    fn observed(&mut self, data: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Sensitivities>>>;
 
     /// The solution on the report's grid, compared with the reference solution if there is one.
     fn verify(&mut self, problem: &Problem, reference: Result<&ReferenceSolution<'_>>) -> Result<Verdict>;
@@ -62,6 +63,11 @@ pub trait Predictor<'a> {
     /// The local operator, if one moved the unknowns: it can be audited, and has error bars of its own.
     fn operator(&mut self) -> Option<&mut OperatorPredictor> {
         None
+    }
+
+    /// Whether it is the reference solver itself.
+    fn is_reference(&self) -> bool {
+        false
     }
 
     /// The reference solution at the estimate, if the search has been there with it.
@@ -104,13 +110,6 @@ pub struct OperatorPredictor {
     pub moved: Moved,
 }
 
-impl OperatorPredictor {
-    /// What is observed, with its derivatives by the unknowns.
-    pub fn sensitivities(&mut self, data: &DataLoss<'_>, sites: &[Sites]) -> Result<Vec<Sensitivities>> {
-        network_observed(data, sites, &mut self.operator, self.device.as_mut(), &self.state)
-    }
-}
-
 impl<'a> Predictor<'a> for OperatorPredictor {
     fn theta(&mut self, problem: &Problem) -> Result<Theta> {
         function_values::theta(problem, &mut self.operator, self.device.as_mut(), &self.state)
@@ -136,9 +135,8 @@ impl<'a> Predictor<'a> for OperatorPredictor {
         }
     }
 
-    fn observed(&mut self, data: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Vec<f64>>>> {
-        let observed = self.sensitivities(data, sites)?;
-        Ok(Some(observed.into_iter().map(|observed| observed.values).collect()))
+    fn observed(&mut self, data: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Sensitivities>>> {
+        network_observed(data, sites, &mut self.operator, self.device.as_mut(), &self.state).map(Some)
     }
 
     fn verify(&mut self, problem: &Problem, reference: Result<&ReferenceSolution<'_>>) -> Result<Verdict> {
@@ -194,7 +192,7 @@ impl<'a> Predictor<'a> for ReferencePredictor<'a> {
         GradientMode::Exact.name()
     }
 
-    fn observed(&mut self, _: &DataLoss<'_>, _: &[Sites]) -> Result<Option<Vec<Vec<f64>>>> {
+    fn observed(&mut self, _: &DataLoss<'_>, _: &[Sites]) -> Result<Option<Vec<Sensitivities>>> {
         Ok(None)
     }
 
@@ -204,6 +202,10 @@ impl<'a> Predictor<'a> for ReferencePredictor<'a> {
 
     fn function(&mut self, problem: &Problem, number: usize, columns: &[&[f64]]) -> Result<Vec<f64>> {
         Ok(Lattice::new(&problem.functions[number]).sample(&self.theta.functions[number], columns))
+    }
+
+    fn is_reference(&self) -> bool {
+        true
     }
 
     fn take_evaluation(&mut self) -> Option<Evaluation<'a>> {

@@ -6,9 +6,10 @@ use crate::files::PROBLEM;
 use crate::problems::{self, Shipped};
 use crate::resume::{KEEP_EVERY, Resume};
 use crate::statement::Statement;
+use bilo::method::METHODS;
 use bilo::problem::Overrides;
 use bilo::{Hardware, Job, Method, method};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use std::num::NonZeroUsize;
@@ -93,9 +94,7 @@ struct RunArgs {
     /// Go on with a run that was stopped or killed: its folder, or a checkpoint in it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["ProblemArgs", "method", "seed", "out"])]
     resume: Option<PathBuf>,
-    /// How to solve the problem: bilo trains a local operator, adjoint minimises the same data loss with the
-    /// classical solver alone, pinn is a physics-informed network with equation and data in one loss, bpn one
-    /// whose unknowns move through an inverse Hessian, deeponet and fno learn from solved examples
+    /// How to solve the problem
     #[arg(long, default_value = "bilo", value_parser = methods())]
     method: &'static dyn Method,
     /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
@@ -429,7 +428,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Lets clap list the methods in the help and in its error.
 fn methods() -> impl TypedValueParser<Value = &'static dyn Method> {
-    PossibleValuesParser::new(method::names()).try_map(|name| method::named(&name))
+    let listed = METHODS.iter().map(|method| PossibleValue::new(method.name()).help(method.about()));
+    PossibleValuesParser::new(listed).try_map(|name| method::named(&name))
 }
 
 #[cfg(test)]

@@ -87,6 +87,11 @@ impl RunFolder {
         &self.path
     }
 
+    /// Whether [`RunFolder::open`] was called.
+    pub(crate) fn is_open(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// Makes the folder, or removes a former run from it, and writes the problem into it. Later calls
     /// do nothing.
     pub(crate) fn open(&mut self) -> Result<&Path, Failure> {

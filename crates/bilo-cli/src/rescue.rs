@@ -3,7 +3,7 @@
 use crate::files::{OUTCOME, UNFINISHED};
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase};
-use bilo::outcome::{Outcome, Stop};
+use bilo::outcome::Outcome;
 use bilo::problem::Problem;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,7 @@ pub(crate) struct LastStep {
 
 impl LastStep {
     pub(crate) fn new(problem: &Problem, job: &Job, folder: &Path) -> Self {
-        let outcome = Outcome {
-            stop: Stop::Interrupted,
-            classical_failure: Some("interrupted".to_owned()),
-            warnings: vec![
-                "the run was stopped in the middle of a computation: these are the values of its last step, and nothing \
-                 was checked"
-                    .to_owned(),
-            ],
-            ..Outcome::begun(problem, job.method.name(), job.seed)
-        };
+        let outcome = Outcome::interrupted(problem, job.method.name(), job.seed);
         LastStep { outcome: Arc::new(Mutex::new(outcome)), folder: folder.to_path_buf() }
     }
 
@@ -51,8 +42,7 @@ impl Observer for LastStep {
     fn event(&mut self, event: &Event<'_>) -> Control {
         if let Event::Step(record) = event {
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-            let numbers = outcome.unknowns.numbers.iter_mut().zip(record.unknowns);
-            numbers.for_each(|(number, estimate)| number.estimate = *estimate);
+            outcome.set_estimates(record.unknowns);
             outcome.losses = record.loss_names.iter().cloned().zip(record.losses.iter().copied()).collect();
             outcome.seconds.total = record.seconds;
             match record.phase {

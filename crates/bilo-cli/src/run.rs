@@ -85,7 +85,7 @@ pub(crate) fn conduct(
     let observers = &mut All([&mut history, &mut last, &mut reached, &mut keeper, events_or_none, observer]);
     let run = || bilo::run(problem, job, observers);
     let mut outcome = signal.guarded(Box::new(move || rescue.keep()), run)?;
-    if outcome.stop == Stop::Interrupted && outcome.losses.is_empty() && former {
+    if outcome.stop == Stop::Interrupted && former && !history.has_opened() {
         let message = "interrupted before the first step";
         return Err(Failure::new(message).help("nothing was changed: the folder still holds the former run"));
     }

@@ -45,6 +45,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "stop",
         "unknowns",
         "states",
+        "solved_by",
         "operator",
         "learned",
         "losses",

@@ -69,13 +69,17 @@ fn refused(error: bilo_cuda::CudaError) -> Error {
 
 #[cfg(not(feature = "cuda"))]
 fn require(_: usize) -> Result<()> {
-    Err(Error::new(ErrorKind::Device, "this build knows no GPUs: its feature `cuda` is off"))
+    Err(no_gpus())
 }
 
 #[cfg(not(feature = "cuda"))]
-fn gpu(number: usize, _: Precision, _: Box<dyn Device>) -> Result<Box<dyn Device>> {
-    require(number)?;
-    unreachable!("no GPU is ever there")
+fn gpu(_: usize, _: Precision, _: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    Err(no_gpus())
+}
+
+#[cfg(not(feature = "cuda"))]
+fn no_gpus() -> Error {
+    Error::new(ErrorKind::Device, "this build knows no GPUs: its feature `cuda` is off")
 }
 
 #[cfg(test)]

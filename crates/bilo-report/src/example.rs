@@ -2,7 +2,7 @@
 
 use bilo::outcome::{
     At, Audit, Field, Fields, Fit, Kind, MisfitOutcome, Near, NearState, Noise, NoiseSource, OperatorOutcome,
-    Outcome, ScalarOutcome, Seconds, StateOutcome, Steps, Stop, Unknowns,
+    Outcome, ScalarOutcome, Seconds, SolvedBy, StateOutcome, Steps, Stop, Unknowns,
 };
 
 /// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
@@ -38,6 +38,7 @@ pub(crate) fn outcome() -> Outcome {
             relative_l2_vs_classical: Some(1e-3),
             relative_l2_at_end: None,
         }],
+        solved_by: SolvedBy::Network,
         operator: Some(OperatorOutcome { kind: Kind::Network, why: None, dictionary: None, work: None }),
         learned: None,
         losses: vec![("residual".into(), 1e-4), ("data".into(), f64::NAN)],

@@ -4,7 +4,7 @@ use super::number::{duration, significant};
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
-    Divergence, FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, Stop,
+    Divergence, FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, SolvedBy, Stop,
 };
 use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
@@ -129,18 +129,9 @@ fn operator(outcome: &Outcome) -> String {
     )
 }
 
-/// What stands for the solution, in a word.
-fn solution(outcome: &Outcome) -> &'static str {
-    match &outcome.operator {
-        Some(operator) => operator.kind.name(),
-        None if outcome.learned.is_some() => "learned operator",
-        None => "network",
-    }
-}
-
 fn states(outcome: &Outcome) -> String {
     let mut text = String::new();
-    let ours = solution(outcome);
+    let ours = outcome.solved_by.name();
     for state in &outcome.states {
         if let Some(error) = state.relative_l2_vs_classical {
             let name = &state.name;
@@ -164,7 +155,7 @@ fn states(outcome: &Outcome) -> String {
 /// What the classical solution says of data, gradients and error bars.
 fn classical(outcome: &Outcome) -> String {
     let mut text = String::new();
-    let ours = solution(outcome);
+    let ours = outcome.solved_by.name();
     for misfit in &outcome.misfits {
         let of = |solution: &str, value: Option<f64>| value.map(|value| format!("{value:.3e} {solution}"));
         let both = [
@@ -229,14 +220,14 @@ fn distrust(outcome: &Outcome) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let (ours, names) = (solution(outcome), names.join(", "));
-    if ours == "dictionary" {
+    let (ours, names) = (outcome.solved_by, names.join(", "));
+    if ours == SolvedBy::Dictionary {
         return format!(
             "WARNING: the dictionary does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
              Try more features (operator.modes) or a network (operator.kind = \"network\").\n"
         );
     }
-    if ours == "learned operator" {
+    if ours == SolvedBy::LearnedOperator {
         return format!(
             "WARNING: the learned operator is far from the solution at the estimate (see {names}): do not trust the unknowns.\n\
              Its examples may not reach there; widen them ([examples]), take more, or learn longer.\n"
@@ -296,12 +287,15 @@ fn effort(outcome: &Outcome) -> String {
     if let Some(bytes) = outcome.device_memory_bytes {
         memory += &format!(", {:.0} MB on the GPU", megabytes(bytes));
     }
-    let done = match outcome.method.as_str() {
-        _ if outcome.operator.as_ref().is_some_and(|operator| operator.work.is_some()) => iterations(train),
-        "adjoint" => iterations(train),
-        "pinn" => format!("{pretrain} {steps} of pre-training and {train} of all together"),
-        _ if outcome.learned.is_some() => format!("{pretrain} {steps} of learning and {train} of descent"),
-        _ => format!("{pretrain} {steps} of pre-training and {train} of both levels"),
+    let solved_for = outcome.operator.as_ref().is_some_and(|operator| operator.work.is_some());
+    let done = match outcome.solved_by {
+        _ if solved_for => iterations(train),
+        SolvedBy::ReferenceSolver => iterations(train),
+        SolvedBy::LearnedOperator => format!("{pretrain} {steps} of learning and {train} of descent"),
+        _ if outcome.operator.is_some() => {
+            format!("{pretrain} {steps} of pre-training and {train} of both levels")
+        }
+        _ => format!("{pretrain} {steps} of pre-training and {train} of equation and data together"),
     };
     format!("{done} in {total}{per_step}{memory}.")
 }
@@ -354,7 +348,7 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
     #[test]
     fn the_adjoint_method_counts_iterations() {
         let mut outcome = example::outcome();
-        (outcome.method, outcome.steps) = ("adjoint".into(), Steps { pretrain: 0, train: 6 });
+        (outcome.solved_by, outcome.steps) = (SolvedBy::ReferenceSolver, Steps { pretrain: 0, train: 6 });
         outcome.peak_memory_bytes = None;
         assert_eq!(effort(&outcome), "6 iterations in 3.5 s (100.0 ms a step).");
     }

@@ -27,6 +27,33 @@ impl Kind {
     }
 }
 
+/// What solved the equations where the unknowns were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolvedBy {
+    /// Networks.
+    #[default]
+    Network,
+    /// A basis expansion.
+    Dictionary,
+    /// A neural operator that learned from examples.
+    LearnedOperator,
+    /// The reference solver alone.
+    ReferenceSolver,
+}
+
+impl SolvedBy {
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolvedBy::Network => "network",
+            SolvedBy::Dictionary => "dictionary",
+            SolvedBy::LearnedOperator => "learned operator",
+            SolvedBy::ReferenceSolver => "reference solution",
+        }
+    }
+}
+
 /// What stood for the solution as a function of coordinates and unknowns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperatorOutcome {

@@ -24,6 +24,11 @@ impl<'a> History<'a> {
         History { folder, file: None, columns: None, unwritten: None, failure: None }
     }
 
+    /// Whether the run folder is this run's already, and a former run gone from it.
+    pub(crate) fn has_opened(&self) -> bool {
+        self.folder.is_open()
+    }
+
     /// Says whether all could be written. Without a single step the file is empty.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         match self.failure {

@@ -92,8 +92,15 @@ fn unknowns_of(history: &History) -> Vec<String> {
 fn last_values(source: &Source) -> Html {
     let row = |name: String| {
         let last = source.history.column(&name).and_then(<[f64]>::last).copied();
-        let of = |key: &str| or_none(source.number(&["unknowns", &name, key]), significant);
-        vec![Html::text(&name), of("guess"), or_none(last, significant), of("truth")]
+        let stated = source.scalar(&name);
+        let guess = stated.map(|stated| stated.guess).filter(|guess| guess.is_finite());
+        let truth = stated.and_then(|stated| stated.truth);
+        vec![
+            Html::text(&name),
+            or_none(guess, significant),
+            or_none(last, significant),
+            or_none(truth, significant),
+        ]
     };
     let rows: Vec<Vec<Html>> = unknowns_of(&source.history).into_iter().map(row).collect();
     if rows.is_empty() { Html::default() } else { table(&["unknown", "guess", "now", "truth"], &rows) }

@@ -14,6 +14,7 @@ use super::fit;
 use super::page::{self, Section, drawing, sections};
 use super::source::Source;
 use crate::markup::{Html, html};
+use bilo::outcome::{Outcome, SolvedBy};
 use std::path::Path;
 
 // Whatever is drawn in these colours is the same thing in all figures.
@@ -38,14 +39,13 @@ pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> 
         part("file", "Problem file", html!("<pre>{}</pre>\n", &source.text)),
     ];
     let body = verdict::header(&source) + sections(&parts);
-    Ok(page::page(source.word("problem"), body, &figures.data()))
+    Ok(page::page(&source.outcome.problem, body, &figures.data()))
 }
 
 /// What stood for the solution: a network, a basis expansion, or the reference solver alone.
-fn solver(source: &Source) -> &'static str {
-    match (source.word("method"), source.outcome["operator"]["kind"].as_str()) {
-        ("adjoint", _) => "reference solution",
-        (_, Some("dictionary")) => "basis expansion",
-        _ => "network",
+fn solver(outcome: &Outcome) -> &'static str {
+    match outcome.solved_by {
+        SolvedBy::Dictionary => "basis expansion",
+        other => other.name(),
     }
 }

@@ -4,7 +4,7 @@ use super::ReportError;
 use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, is_plain, picture_file};
 use crate::history::History;
 use bilo::npy::{Archive, Array};
-use serde_json::{Map, Value, json};
+use bilo::outcome::{Outcome, ScalarOutcome};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 1500;
 
 /// What a run left behind.
 pub(super) struct Source {
-    pub(super) outcome: Value,
+    pub(super) outcome: Outcome,
     pub(super) history: History,
     pub(super) arrays: BTreeMap<String, Array>,
     /// The data loss over two unknowns, if somebody asked for it.
@@ -38,11 +38,14 @@ impl Source {
             let item = item.as_table_like()?.get(key)?;
             item.as_float().or(item.as_integer().map(|value| value as f64))
         };
-        let unknown = |(name, item): (&str, &Item)| {
-            (name.to_owned(), json!({ "guess": number(item, "guess"), "truth": number(item, "truth") }))
+        let unknown = |(name, item): (&str, &Item)| ScalarOutcome {
+            name: name.to_owned(),
+            guess: number(item, "guess").unwrap_or(f64::NAN),
+            estimate: f64::NAN,
+            truth: number(item, "truth"),
+            ..ScalarOutcome::default()
         };
-        let unknowns: Map<String, Value> = source.entries("unknown").into_iter().map(unknown).collect();
-        source.outcome = json!({ "unknowns": unknowns });
+        source.outcome.unknowns.numbers = source.entries("unknown").into_iter().map(unknown).collect();
         Ok(source)
     }
 
@@ -56,14 +59,13 @@ impl Source {
     }
 
     fn without_fields(folder: &Path, outcome: &str) -> Result<Source, ReportError> {
-        let value = serde_json::from_str(outcome);
-        let value: Value = value.map_err(ReportError::reading(&folder.join(OUTCOME)))?;
+        let outcome = Outcome::from_json(outcome).map_err(ReportError::reading(&folder.join(OUTCOME)))?;
         let history = fs::read_to_string(folder.join(HISTORY)).unwrap_or_default();
         let history = History::parse(&history, MOST_ROWS);
         let problem = folder.join(PROBLEM);
         let text = text_of(&problem)?;
         Ok(Source {
-            outcome: value,
+            outcome,
             history,
             arrays: BTreeMap::new(),
             losses: BTreeMap::new(),
@@ -90,14 +92,9 @@ impl Source {
         self.entries("coordinates").into_iter().find(|(_, item)| is_time(item)).map(|(name, _)| name)
     }
 
-    /// A number of the outcome, by the keys that lead to it.
-    pub(super) fn number(&self, keys: &[&str]) -> Option<f64> {
-        keys.iter().try_fold(&self.outcome, |value, key| value.get(key))?.as_f64()
-    }
-
-    /// A text of the outcome.
-    pub(super) fn word(&self, key: &str) -> &str {
-        self.outcome[key].as_str().unwrap_or("")
+    /// An unknown number.
+    pub(super) fn scalar(&self, name: &str) -> Option<&ScalarOutcome> {
+        self.outcome.unknowns.numbers.iter().find(|number| number.name == name)
     }
 
     fn read_pictures(&self, folder: &Path) -> Vec<(String, String)> {

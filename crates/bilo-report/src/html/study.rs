@@ -7,6 +7,7 @@ use super::text::{address, count, none, or_none, scientific, with_deviation};
 use super::write_run;
 use crate::files::{OUTCOME, REPORT, STUDY};
 use crate::markup::{Html, html};
+use bilo::outcome::{Outcome, Unknowns};
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ fn mean_of(figure: &Value) -> Html {
 /// A run of the study: its folder's name and its outcome.
 struct Run {
     name: String,
-    outcome: Value,
+    outcome: Outcome,
     has_page: bool,
 }
 
@@ -134,7 +135,7 @@ fn runs(folder: &Path) -> Result<Vec<Run>, ReportError> {
 impl Run {
     fn of(path: &Path) -> Option<Run> {
         let text = fs::read_to_string(path.join(OUTCOME)).ok()?;
-        let outcome = serde_json::from_str(&text).ok()?;
+        let outcome = Outcome::from_json(&text).ok()?;
         // A run whose page cannot be made is still a row.
         let has_page = write_run(path, &text).is_ok();
         Some(Run { name: path.file_name()?.to_string_lossy().into_owned(), outcome, has_page })
@@ -145,14 +146,15 @@ impl Run {
             true => html!("<a href=\"{}/{}\">{}</a>", address(&self.name), REPORT, &self.name),
             false => Html::text(&self.name),
         };
-        let unknowns = self.outcome["unknowns"].as_object().into_iter().flatten();
-        let error = |(name, unknown): (&String, &Value)| {
-            let found = unknown["relative_error"].as_f64().or(unknown["relative_l2_error"].as_f64());
-            html!("{} {}", name, or_none(found, |error| scientific(error, 2)))
+        let Unknowns { numbers, functions } = &self.outcome.unknowns;
+        let numbers = numbers.iter().map(|number| (&number.name, number.relative_error()));
+        let functions = functions.iter().map(|function| (&function.name, function.relative_l2_error));
+        let error = |(name, error): (&String, Option<f64>)| {
+            html!("{} {}", name, or_none(error, |error| scientific(error, 2)))
         };
-        let seconds = or_none(self.outcome["seconds"]["total"].as_f64(), crate::number::duration);
-        let stop = Html::text(self.outcome["stop"].as_str().unwrap_or(""));
-        vec![name, stop, Html::joined(unknowns.map(error), ", "), seconds]
+        let seconds = Html::text(&crate::number::duration(self.outcome.seconds.total));
+        let stop = Html::text(self.outcome.stop.name());
+        vec![name, stop, Html::joined(numbers.chain(functions).map(error), ", "), seconds]
     }
 }
 

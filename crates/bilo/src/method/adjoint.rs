@@ -22,7 +22,7 @@ impl Method for Adjoint {
     }
 
     fn about(&self) -> &'static str {
-        "minimises the same data loss with the reference solver alone"
+        "minimise the same data loss with the reference solver alone"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {

@@ -18,7 +18,7 @@ impl Method for Bilo {
     }
 
     fn about(&self) -> &'static str {
-        "trains a local operator"
+        "find a local operator, and move the unknowns through it"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
@@ -49,5 +49,5 @@ impl Method for Bilo {
 
 /// A trained network, with the reason for it if it took one.
 fn networks<'a>(run: &RunContext<'a>, why: Option<&str>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
-    trained::train_because(run, trained::Scheme::Bilevel, why, monitor)
+    trained::train(run, trained::Scheme::Bilevel, why, monitor)
 }

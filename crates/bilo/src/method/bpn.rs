@@ -16,7 +16,7 @@ impl Method for Bpn {
     }
 
     fn about(&self) -> &'static str {
-        "one whose unknowns move through an inverse Hessian"
+        "train a physics-informed network whose unknowns move through an inverse Hessian"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
@@ -24,7 +24,7 @@ impl Method for Bpn {
         // Second derivatives are differences of gradients, of which single precision leaves nothing.
         problem.training.precision = Precision::F64;
         trained::require_training(&run.with(&problem))?;
-        let estimate = trained::train(&run.with(&problem), trained::Scheme::Nested, monitor)?;
+        let estimate = trained::train(&run.with(&problem), trained::Scheme::Nested, None, monitor)?;
         Ok(Estimate { problem: Some(problem), ..estimate })
     }
 }

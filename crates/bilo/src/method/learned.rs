@@ -37,7 +37,7 @@ impl Method for DeepOnet {
     }
 
     fn about(&self) -> &'static str {
-        "and fno learn from solved examples"
+        "learn a DeepONet from solved examples, and descend through it"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
@@ -51,7 +51,7 @@ impl Method for Fno {
     }
 
     fn about(&self) -> &'static str {
-        ""
+        "learn a Fourier neural operator from solved examples, and descend through it"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {

@@ -18,7 +18,7 @@ pub use bpn::Bpn;
 pub use learned::{DeepOnet, Fno};
 pub use pinn::Pinn;
 
-use bilo_assess::outcome::{Outcome, ScalarOutcome, Stop};
+use bilo_assess::outcome::Outcome;
 use bilo_assess::{Estimate, RunContext, assess};
 use bilo_fit::checkpoint::Checkpoint;
 use bilo_fit::monitor::{Interrupt, Monitor};
@@ -36,7 +36,7 @@ pub trait Method: Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What it does, in a few words that follow its name.
+    /// What it does, in a few words.
     fn about(&self) -> &'static str;
 
     /// Searches for the unknowns.
@@ -134,14 +134,10 @@ fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Mon
     assess(&run, estimate)
 }
 
-/// A run that was stopped before it had a solution: the unknowns of its last step, and nothing that was checked.
+/// A run that was stopped before it had a solution.
 fn interrupted(problem: &Problem, job: &Job, monitor: &Monitor<'_>) -> Outcome {
-    let mut outcome = Outcome {
-        stop: monitor.why().unwrap_or(Stop::Interrupted),
-        classical_failure: Some("interrupted".to_owned()),
-        ..Outcome::begun(problem, job.method.name(), job.seed)
-    };
-    let estimates = outcome.unknowns.numbers.iter_mut().zip(monitor.last_unknowns());
-    estimates.for_each(|(number, estimate): (&mut ScalarOutcome, &f64)| number.estimate = *estimate);
+    let mut outcome = Outcome::interrupted(problem, job.method.name(), job.seed);
+    outcome.stop = monitor.why().unwrap_or(outcome.stop);
+    outcome.set_estimates(monitor.last_unknowns());
     outcome
 }

@@ -15,11 +15,11 @@ impl Method for Pinn {
     }
 
     fn about(&self) -> &'static str {
-        "is a physics-informed network with equation and data in one loss"
+        "train a physics-informed network, with equation and data in one loss"
     }
 
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
         trained::require_training(run)?;
-        trained::train(run, trained::Scheme::Joint, monitor)
+        trained::train(run, trained::Scheme::Joint, None, monitor)
     }
 }

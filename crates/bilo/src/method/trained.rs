@@ -33,17 +33,8 @@ pub(super) enum Scheme {
     Nested,
 }
 
-/// Trains networks; the reason for it is `run.why`, if there is one.
+/// Trains networks, and keeps why it is not a dictionary if one was tried first.
 pub(super) fn train<'e>(
-    run: &RunContext<'_>,
-    scheme: Scheme,
-    monitor: &mut Monitor<'_>,
-) -> Result<Estimate<'e>> {
-    train_because(run, scheme, None, monitor)
-}
-
-/// Trains networks where a dictionary was looked for first, for some reason.
-pub(super) fn train_because<'e>(
     run: &RunContext<'_>,
     scheme: Scheme,
     why: Option<&str>,
@@ -82,12 +73,7 @@ pub(super) fn train_because<'e>(
     };
     let (mut at_guess, mut near) = (None, vec![]);
     if let Losses::Bilevel { upper, .. } = losses {
-        let inspector = run.data();
-        let inspector = bilo_assess::audit::Inspector {
-            data: inspector,
-            reference: run.reference.as_ref().map_err(Clone::clone),
-            source: GradientSource::Upper(upper),
-        };
+        let inspector = run.inspector(GradientSource::Upper(upper));
         let at = &mut OperatorAt { operator: &mut operator, device: trainer.device, state: &point };
         at_guess = Some(inspector.audit_guess(at)?);
         near = inspector.near(at, seed)?;

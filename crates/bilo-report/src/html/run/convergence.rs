@@ -66,10 +66,10 @@ fn losses(source: &Source, unknowns: &[String], figures: &mut Figures) -> Html {
 /// An unknown over the steps, its truth as a line.
 fn unknown(source: &Source, name: &str, figures: &mut Figures) -> Html {
     let Some(values) = source.history.column(name) else { return Html::default() };
-    let of = |key: &str| source.number(&["unknowns", name, key]);
+    let (truth, optimal) =
+        source.scalar(name).map_or((None, None), |found| (found.truth, found.data_optimal));
     let mut rules = vec![];
-    rules.extend(of("truth").map(|truth| (truth, "truth".to_owned())));
-    let (truth, optimal) = (of("truth"), of("data_optimal"));
+    rules.extend(truth.map(|truth| (truth, "truth".to_owned())));
     let apart = |optimal: &f64| truth.is_none_or(|truth| (optimal - truth).abs() > 0.01 * truth.abs());
     rules.extend(optimal.filter(apart).map(|optimal| (optimal, "best fit".to_owned())));
     let series = vec![Series::curve(name, ESTIMATE, &source.history.steps, values)];

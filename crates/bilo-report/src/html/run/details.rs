@@ -4,10 +4,11 @@ use super::solver;
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::source::Source;
-use crate::html::text::{none, number, or_none, scientific};
+use crate::html::text::{number, or_none, scientific};
 use crate::markup::{Html, html};
 use crate::number::duration;
-use serde_json::{Map, Value};
+use bilo::outcome::{MisfitOutcome, NoiseSource, Outcome};
+use serde_json::Value;
 
 pub(super) fn checks(source: &Source) -> Html {
     [states, misfits, audit, near, identifiability, noise, operator]
@@ -16,16 +17,8 @@ pub(super) fn checks(source: &Source) -> Html {
         .collect()
 }
 
-fn object<'a>(source: &'a Source, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    source.outcome[key].as_object().into_iter().flat_map(Map::iter)
-}
-
-fn list<'a>(source: &'a Source, key: &str) -> impl Iterator<Item = &'a Value> {
-    source.outcome[key].as_array().into_iter().flatten()
-}
-
-fn cell(value: &Value) -> Html {
-    or_none(value.as_f64(), |value| scientific(value, 2))
+fn cell(value: Option<f64>) -> Html {
+    or_none(value.filter(|value| value.is_finite()), |value| scientific(value, 2))
 }
 
 /// A table under a heading with a line of explanation; nothing without rows.
@@ -38,23 +31,24 @@ fn titled(heading: &str, header: &[&str], rows: Vec<Vec<Html>>, remark: &str) ->
 }
 
 fn states(source: &Source) -> Html {
-    let known = object(source, "states").filter(|(_, state)| !state["relative_l2_vs_classical"].is_null());
-    let rows = known.map(|(name, state)| {
-        vec![inline_name(name), cell(&state["relative_l2_vs_classical"]), cell(&state["relative_l2_at_end"])]
+    let known = source.outcome.states.iter().filter(|state| state.relative_l2_vs_classical.is_some());
+    let rows = known.map(|state| {
+        vec![inline_name(&state.name), cell(state.relative_l2_vs_classical), cell(state.relative_l2_at_end)]
     });
     let header = ["state", "relative L² difference", "at the final time"];
-    let legend = format!("Between the {} and the reference solution at the estimate.", solver(source));
+    let legend =
+        format!("Between the {} and the reference solution at the estimate.", solver(&source.outcome));
     let (header, rows) = without_empty(&header, rows.collect());
     titled("Agreement with the reference solver", &header, rows, &legend)
 }
 
 fn misfits(source: &Source) -> Html {
-    let rows = object(source, "data_misfit").map(|(name, misfit)| {
-        let keys = ["network", "classical", "dice_network", "dice_classical"];
-        let cells = keys.map(|key| misfit.get(key).map_or_else(none, cell));
-        [vec![Html::text(name)], cells.to_vec()].concat()
+    let rows = source.outcome.misfits.iter().map(|misfit| {
+        let MisfitOutcome { network, classical, dice_network, dice_classical, .. } = *misfit;
+        let cells = [network, classical, dice_network, dice_classical].map(cell);
+        [vec![Html::text(&misfit.name)], cells.to_vec()].concat()
     });
-    let name = format!("by the {}", solver(source));
+    let name = format!("by the {}", solver(&source.outcome));
     let header =
         ["observation", &name, "by the reference solution", "overlap (Dice)", "overlap, reference solution"];
     let (header, rows) = without_empty(&header, rows.collect());
@@ -62,13 +56,13 @@ fn misfits(source: &Source) -> Html {
 }
 
 fn audit(source: &Source) -> Html {
-    let rows = list(source, "audit").map(|audit| {
-        let below = audit["below_noise"].as_bool().unwrap_or(false);
+    let rows = source.outcome.audit.iter().map(|audit| {
+        let cosine = Some(audit.cosine).filter(|cosine| cosine.is_finite());
         vec![
-            Html::text(audit["at"].as_str().unwrap_or("")),
-            or_none(audit["cosine"].as_f64(), |cosine| format!("{cosine:.4}").replace('-', "−")),
-            cell(&audit["relative_error"]),
-            Html::text(if below { "no: below the noise of the operator" } else { "yes" }),
+            Html::text(audit.at.name()),
+            or_none(cosine, |cosine| format!("{cosine:.4}").replace('-', "−")),
+            cell(Some(audit.relative_error)),
+            Html::text(if audit.below_noise { "no: below the noise of the operator" } else { "yes" }),
         ]
     });
     let header = ["gradient at", "cosine", "relative error", "meaningful"];
@@ -78,12 +72,15 @@ fn audit(source: &Source) -> Html {
 }
 
 fn near(source: &Source) -> Html {
-    let rows = list(source, "near").flat_map(|near| {
-        let at = Html::text(near["at"].as_str().unwrap_or(""));
-        let cells =
-            |state: &Value| ["relative_l2_vs_classical", "relative_l2_of_guess"].map(|key| cell(&state[key]));
-        let states = near["states"].as_object().into_iter().flatten();
-        states.map(move |(name, state)| [vec![at.clone(), inline_name(name)], cells(state).to_vec()].concat())
+    let rows = source.outcome.near.iter().flat_map(|near| {
+        near.states.iter().map(|state| {
+            vec![
+                Html::text(&near.at),
+                inline_name(&state.name),
+                cell(Some(state.relative_l2_vs_classical)),
+                cell(Some(state.relative_l2_of_guess)),
+            ]
+        })
     });
     let header = ["at", "state", "operator, relative L²", "solution at the guess, relative L²"];
     let legend = "How far the local operator reaches: its solution beside the guess, without further training, against the \
@@ -92,7 +89,7 @@ fn near(source: &Source) -> Html {
 }
 
 fn identifiability(source: &Source) -> Html {
-    let values: Vec<f64> = list(source, "singular_values").filter_map(Value::as_f64).collect();
+    let values = &source.outcome.singular_values;
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return Html::default() };
     let shown = values.iter().take(12).map(|value| scientific(*value, 2)).collect::<Vec<String>>();
     let (shown, correlations) = (shown.join(", "), correlations(source));
@@ -110,15 +107,17 @@ fn identifiability(source: &Source) -> Html {
 
 /// Those of different unknowns, if there are several.
 fn correlations(source: &Source) -> Html {
-    let names: Vec<Html> = object(source, "unknowns").map(|(name, _)| inline_name(name)).collect();
-    let rows: Vec<&Value> = list(source, "correlations").collect();
+    let numbers = &source.outcome.unknowns.numbers;
+    let names: Vec<Html> = numbers.iter().map(|number| inline_name(&number.name)).collect();
+    let rows = &source.outcome.correlations;
     if rows.len() < 2 || rows.len() != names.len() {
         return Html::default();
     }
     let others = names.len() - 1;
-    let entry = |row: &Value, j: usize| or_none(row[j].as_f64(), |value| format!("{value:.3}"));
-    let cells = |(i, row): (usize, &&Value)| {
-        let entries = (0..others).map(|j| if j < i { entry(row, j) } else { Html::default() });
+    let entry =
+        |value: f64| or_none(Some(value).filter(|value| value.is_finite()), |value| format!("{value:.3}"));
+    let cells = |(i, row): (usize, &Vec<f64>)| {
+        let entries = (0..others).map(|j| if j < i { entry(row[j]) } else { Html::default() });
         std::iter::once(names[i].clone()).chain(entries).collect::<Vec<Html>>()
     };
     let rows = rows.iter().enumerate().skip(1).map(cells).collect::<Vec<_>>();
@@ -129,20 +128,16 @@ fn correlations(source: &Source) -> Html {
 }
 
 fn noise(source: &Source) -> Html {
-    let words = |source: &str| match source {
-        "sigma" => "the column sigma of the data",
-        "stated" => "stated in the problem file",
-        "residuals" => "estimated from the residuals of the data",
-        "likelihood" => "as the likelihood says",
-        _ => "",
+    let words = |source: NoiseSource| match source {
+        NoiseSource::Sigma => "the column sigma of the data",
+        NoiseSource::Stated => "stated in the problem file",
+        NoiseSource::Residuals => "estimated from the residuals of the data",
+        NoiseSource::Likelihood => "as the likelihood says",
     };
-    let rows = object(source, "noise").map(|(name, noise)| {
-        vec![
-            Html::text(name),
-            or_none(noise["sd"].as_f64(), |sd| scientific(sd, 2)),
-            Html::text(words(noise["source"].as_str().unwrap_or(""))),
-        ]
-    });
+    let rows =
+        source.outcome.noise.iter().map(|noise| {
+            vec![Html::text(&noise.observation), cell(noise.sd), Html::text(words(noise.source))]
+        });
     let header = ["observation", "standard deviation", "where it is from"];
     titled("Noise behind the error bars", &header, rows.collect(), "")
 }
@@ -150,8 +145,12 @@ fn noise(source: &Source) -> Html {
 /// What stood for the solution, and what a neural operator learned from.
 fn operator(source: &Source) -> Html {
     let mut html = Html::default();
-    for (key, heading) in [("operator", "Local operator"), ("learned", "Learned from examples")] {
-        let rows = rows_of(&source.outcome[key], "");
+    let parts = [
+        (serde_json::to_value(&source.outcome.operator), "Local operator"),
+        (serde_json::to_value(&source.outcome.learned), "Learned from examples"),
+    ];
+    for (part, heading) in parts {
+        let rows = part.map(|part| rows_of(&part, "")).unwrap_or_default();
         if !rows.is_empty() {
             html += html!("<h3>{}</h3>\n{}", heading, pairs(&rows));
         }
@@ -167,7 +166,7 @@ fn rows_of(value: &Value, before: &str) -> Vec<(String, Html)> {
         match value {
             Value::Null => {}
             Value::Object(_) => rows.extend(rows_of(value, &format!("{name}: "))),
-            Value::Number(found) if found.is_f64() => rows.push((name, cell(value))),
+            Value::Number(found) if found.is_f64() => rows.push((name, cell(found.as_f64()))),
             Value::String(text) => rows.push((name, Html::text(text))),
             other => rows.push((name, Html::text(&other.to_string()))),
         }
@@ -187,23 +186,23 @@ pub(super) fn settings(source: &Source) -> Html {
     let (made, command) = again.split_once("Again: ").unwrap_or((again, ""));
     let program = made.trim().trim_start_matches("A run of ").trim_end_matches('.');
     let mut rows = vec![("program", Html::text(program)), ("again", html!("<code>{}</code>", command))];
-    rows.extend(["method", "recipe", "device", "precision"].map(|key| (key, Html::text(source.word(key)))));
-    rows.push(("seed", Html::text(&source.outcome["seed"].to_string())));
-    let seconds = |key: &str| {
-        let seconds = source.number(&["seconds", key]).filter(|seconds| *seconds > 0.0);
-        seconds.map(|seconds| Html::text(&duration(seconds)))
-    };
-    let steps = |phase: &str| source.number(&["steps", phase]).map(|steps| Html::text(&number(steps)));
-    let memory = |key: &str| source.number(&[key]).map(|bytes| Html::text(&format!("{:.0} MB", bytes / 1e6)));
+    let Outcome { method, recipe, device, precision, seed, .. } = &source.outcome;
+    let used = [("method", method), ("recipe", recipe), ("device", device), ("precision", precision)];
+    rows.extend(used.map(|(name, word)| (name, Html::text(word))));
+    rows.push(("seed", Html::text(&seed.to_string())));
+    let seconds = |seconds: f64| (seconds > 0.0).then(|| Html::text(&duration(seconds)));
+    let steps = |steps: usize| Some(Html::text(&number(steps as f64)));
+    let memory = |bytes: u64| Html::text(&format!("{:.0} MB", bytes as f64 / 1e6));
+    let took = &source.outcome.seconds;
     let measured = [
-        ("time", seconds("total")),
-        ("time of pre-training", seconds("pretrain")),
-        ("time of training", seconds("train")),
-        ("time of a step", seconds("per_step")),
-        ("steps of pre-training", steps("pretrain")),
-        ("steps of training", steps("train")),
-        ("memory at most", memory("peak_memory_bytes")),
-        ("memory of the GPU at most", memory("device_memory_bytes")),
+        ("time", seconds(took.total)),
+        ("time of pre-training", seconds(took.pretrain)),
+        ("time of training", seconds(took.train)),
+        ("time of a step", seconds(took.per_step)),
+        ("steps of pre-training", steps(source.outcome.steps.pretrain)),
+        ("steps of training", steps(source.outcome.steps.train)),
+        ("memory at most", source.outcome.peak_memory_bytes.map(memory)),
+        ("memory of the GPU at most", source.outcome.device_memory_bytes.map(memory)),
     ];
     rows.extend(measured.into_iter().filter_map(|(name, value)| Some((name, value?))));
     pairs(&rows) + in_force(remarks)

@@ -23,17 +23,18 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
     let block = |name: &str| Block::new(source.arrays.get(name)?, &axes, source.time());
     let mut html = Html::default();
     for name in source.names("state") {
-        let solved =
-            (solver(source) != "reference solution").then(|| block(&format!("{name}_network"))).flatten();
+        let solved = (solver(&source.outcome) != "reference solution")
+            .then(|| block(&format!("{name}_network")))
+            .flatten();
         let classical = block(&format!("{name}_classical"));
         let both = solved.as_ref().zip(classical.as_ref());
         let difference = both.and_then(|(solved, classical)| figures.compare(solved, classical));
-        let pair = Pair { solver: solver(source), solved, classical, difference, name };
+        let pair = Pair { solver: solver(&source.outcome), solved, classical, difference, name };
         html += pair.html(source.time(), figures);
     }
     let residuals = source.names("equation").into_iter();
     let residuals = residuals.filter_map(|name| Some((block(&format!("residual_{name}"))?, name)));
-    html + residual(residuals.collect(), solver(source), figures)
+    html + residual(residuals.collect(), solver(&source.outcome), figures)
 }
 
 /// A state by both solvers, as far as there are both.

@@ -8,6 +8,7 @@ use crate::markup::{Html, html};
 use crate::picture::contour::Polyline;
 use crate::picture::landscape::Landscape;
 use crate::picture::series::{Series, Shape};
+use bilo::outcome::ScalarOutcome;
 use std::f64::consts::TAU;
 
 /// Lines around the estimate; the outermost passes the guess.
@@ -21,21 +22,33 @@ pub(super) fn html(source: &Source, unknowns: &[String], figures: &mut Figures) 
     let (Some(x), Some(y)) = (source.history.column(first), source.history.column(second)) else {
         return Html::default();
     };
-    let of = |name: &str, key: &str| source.number(&["unknowns", name, key]);
-    let point = |key: &str| Some([of(first, key)?, of(second, key)?]);
+    let both = source.scalar(first).zip(source.scalar(second));
+    let point = |of: &dyn Fn(&ScalarOutcome) -> Option<f64>| {
+        both.and_then(|(first, second)| Some([of(first)?, of(second)?]))
+    };
     let dot = |point| vec![Shape::Dots(vec![point], 5.0)];
     // A history shows the state before each step: the estimate is one further.
     let extended = |values: &[f64], name: &str| -> Vec<f64> {
-        values.iter().copied().chain(of(name, "estimate")).collect()
+        values.iter().copied().chain(source.scalar(name).and_then(estimate)).collect()
     };
     let mut series = vec![Series::curve("path", ESTIMATE, &extended(x, first), &extended(y, second))];
-    series.extend(point("guess").map(|at| Series::new("guess", GUESS, dot(at))));
-    series.extend(point("estimate").map(|at| Series::new("estimate", ESTIMATE, dot(at))));
-    series.extend(point("truth").map(|at| Series::new("truth", TRUTH, vec![Shape::Ring(at, 8.0)])));
+    series.extend(point(&guess).map(|at| Series::new("guess", GUESS, dot(at))));
+    series.extend(point(&estimate).map(|at| Series::new("estimate", ESTIMATE, dot(at))));
+    series.extend(
+        point(&|unknown| unknown.truth).map(|at| Series::new("truth", TRUTH, vec![Shape::Ring(at, 8.0)])),
+    );
     let (contours, legend) = contours(source, [first, second]);
     let lines = Lines::new(format!("{second} against {first}"), [first, second], series);
     let lines = Lines { contours, half: true, ..lines };
     figures.lines(lines, html!("from the guess to the estimate.{}", legend))
+}
+
+fn guess(unknown: &ScalarOutcome) -> Option<f64> {
+    Some(unknown.guess).filter(|guess| guess.is_finite())
+}
+
+fn estimate(unknown: &ScalarOutcome) -> Option<f64> {
+    Some(unknown.estimate).filter(|estimate| estimate.is_finite())
 }
 
 /// Lines of equal data loss, and what they are: those of solutions all over the plane if there are such, else those of the
@@ -58,12 +71,13 @@ fn landscape(source: &Source, names: [&str; 2]) -> Option<Landscape> {
 
 /// Ellipses from the standard deviations and the correlation.
 fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Polyline>> {
-    let of = |key: &str| -> Option<[f64; 2]> {
-        Some([source.number(&["unknowns", names[0], key])?, source.number(&["unknowns", names[1], key])?])
-    };
-    let (centre, guess, sd) = (of("estimate")?, of("guess")?, of("sd")?);
-    let places = names.map(|name| source.outcome["unknowns"].as_object()?.keys().position(|key| key == name));
-    let correlation = source.outcome["correlations"].get(places[0]?)?.get(places[1]?)?.as_f64()?;
+    let numbers = &source.outcome.unknowns.numbers;
+    let places = names.map(|name| numbers.iter().position(|number| number.name == name));
+    let places = [places[0]?, places[1]?];
+    let [first, second] = places.map(|place| &numbers[place]);
+    let of = |of: &dyn Fn(&ScalarOutcome) -> Option<f64>| Some([of(first)?, of(second)?]);
+    let (centre, guess, sd) = (of(&estimate)?, of(&guess)?, of(&|unknown| unknown.sd)?);
+    let correlation = *source.outcome.correlations.get(places[0])?.get(places[1])?;
     let rest = (1.0 - correlation * correlation).sqrt();
     // Turned and stretched so that rings are circles.
     let across = (guess[0] - centre[0]) / sd[0];

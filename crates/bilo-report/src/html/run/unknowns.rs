@@ -6,17 +6,15 @@ use crate::html::hues::{ESTIMATE, GUESS, TRUTH};
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;
-use crate::html::source::{Source, string};
+use crate::html::source::Source;
 use crate::html::text::{number, or_none, scientific};
 use crate::markup::{Html, html};
 use crate::picture::series::{Series, Shape, joined};
-use serde_json::Value;
+use bilo::outcome::{FunctionOutcome, ScalarOutcome};
 
 pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
-    let all = || source.outcome["unknowns"].as_object().into_iter().flatten();
-    let of_kind = |kind: &'static str| all().filter(move |(_, unknown)| unknown["kind"] == kind);
-    let rows: Vec<Vec<Html>> =
-        of_kind("scalar").map(|(name, unknown)| scalar(source, name, unknown)).collect();
+    let unknowns = &source.outcome.unknowns;
+    let rows: Vec<Vec<Html>> = unknowns.numbers.iter().map(scalar).collect();
     let mut html = Html::default();
     if !rows.is_empty() {
         let header = ["unknown", "guess", "estimate", "±", "best fit", "truth", "relative error"];
@@ -26,7 +24,7 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
              reference solver.",
         );
     }
-    let rows: Vec<Vec<Html>> = of_kind("function").map(|(name, unknown)| function(name, unknown)).collect();
+    let rows: Vec<Vec<Html>> = unknowns.functions.iter().map(function).collect();
     if !rows.is_empty() {
         let header = [
             "unknown function",
@@ -39,57 +37,51 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
         ];
         let (header, rows) = without_empty(&header, rows);
         html += table(&header, &rows);
-        if of_kind("function").any(|(_, unknown)| unknown["relative_sd"].is_f64()) {
+        if unknowns.functions.iter().any(|unknown| unknown.relative_sd.is_some()) {
             html += legend(
                 "± is one standard error, for the noise of the data and for the pull of the regulariser if the function is \
                  as rough everywhere as the data show it.",
             );
         }
     }
-    of_kind("function").for_each(|(name, unknown)| html += figure(source, name, unknown, figures));
+    unknowns.functions.iter().for_each(|unknown| html += figure(source, unknown, figures));
     html
 }
 
-/// An unknown number, with the unit that the problem file states.
-fn scalar(source: &Source, name: &str, unknown: &Value) -> Vec<Html> {
-    let stated = source.entries("unknown").into_iter().find(|(other, _)| *other == name);
-    let unit = stated.and_then(|(_, item)| string(item, "unit"));
-    let unit = unit.map_or_else(Html::default, |unit| html!(" <small>{}</small>", unit));
-    let value = |key: &str| unknown[key].as_f64();
+/// An unknown number with its unit.
+fn scalar(unknown: &ScalarOutcome) -> Vec<Html> {
+    let unit = unknown.unit.as_ref().map_or_else(Html::default, |unit| html!(" <small>{}</small>", unit));
+    let estimate = Some(unknown.estimate).filter(|estimate| estimate.is_finite());
     vec![
-        inline_name(name) + unit,
-        or_none(value("guess"), number),
-        html!("<b>{}</b>", or_none(value("estimate"), number)),
-        or_none(value("sd"), |sd| scientific(sd, 1)),
-        or_none(value("data_optimal"), number),
-        or_none(value("truth"), number),
-        or_none(value("relative_error"), |error| scientific(error, 2)),
+        inline_name(&unknown.name) + unit,
+        Html::text(&number(unknown.guess)),
+        html!("<b>{}</b>", or_none(estimate, number)),
+        or_none(unknown.sd, |sd| scientific(sd, 1)),
+        or_none(unknown.data_optimal, number),
+        or_none(unknown.truth, number),
+        or_none(unknown.relative_error(), |error| scientific(error, 2)),
     ]
 }
 
-fn function(name: &str, unknown: &Value) -> Vec<Html> {
-    let of = arguments(unknown);
-    let of = of.iter().map(|name| inline_name(name));
+fn function(unknown: &FunctionOutcome) -> Vec<Html> {
+    let of = unknown.of.iter().map(|name| inline_name(name));
     let share = |share: f64| html!("{}&thinsp;%", format!("{:.1}", 100.0 * share));
     vec![
-        html!("{}({})", inline_name(name), Html::joined(of, ", ")),
-        or_none(unknown["range"][0].as_f64(), number),
-        or_none(unknown["range"][1].as_f64(), number),
-        or_none(unknown["relative_sd"].as_f64(), |sd| scientific(sd, 1)),
-        or_none(unknown["relative_l2_error"].as_f64(), |error| scientific(error, 2)),
-        or_none(unknown["relative_l2_error_of_guess"].as_f64(), |error| scientific(error, 2)),
-        or_none(unknown["classification_accuracy"].as_f64(), share),
+        html!("{}({})", inline_name(&unknown.name), Html::joined(of, ", ")),
+        Html::text(&number(unknown.range.0)),
+        Html::text(&number(unknown.range.1)),
+        or_none(unknown.relative_sd, |sd| scientific(sd, 1)),
+        or_none(unknown.relative_l2_error, |error| scientific(error, 2)),
+        or_none(unknown.relative_l2_error_of_guess, |error| scientific(error, 2)),
+        or_none(unknown.classification_accuracy, share),
     ]
-}
-
-fn arguments(unknown: &Value) -> Vec<String> {
-    let of = unknown["of"].as_array().into_iter().flatten();
-    of.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
 /// A figure of a function: curves, or fields.
-fn figure(source: &Source, name: &str, unknown: &Value, figures: &mut Figures) -> Html {
-    let Some(axes) = axes_of(source, &arguments(unknown)) else { return Html::default() };
+fn figure(source: &Source, unknown: &FunctionOutcome, figures: &mut Figures) -> Html {
+    let (name, Some(axes)) = (&unknown.name[..], axes_of(source, &unknown.of)) else {
+        return Html::default();
+    };
     let block = |suffix: &str| {
         let array = source.arrays.get(&format!("{name}{suffix}"))?;
         Block::new(array, &axes, source.time())

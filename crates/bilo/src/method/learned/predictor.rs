@@ -5,6 +5,7 @@ use super::search::Search;
 use bilo_assess::predictor::Predictor;
 use bilo_assess::verify::{Verdict, agreement, alone, report_columns};
 use bilo_fit::data_loss::DataLoss;
+use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::fields::Field;
 use bilo_problem::function::Lattice;
@@ -43,8 +44,9 @@ impl<'a> Predictor<'a> for LearnedPredictor<'a> {
         "learned"
     }
 
-    fn observed(&mut self, _: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Vec<f64>>>> {
-        Ok(Some(self.search.observed(&self.search.freeze(sites), &self.theta)))
+    fn observed(&mut self, _: &DataLoss<'_>, sites: &[Sites]) -> Result<Option<Vec<Sensitivities>>> {
+        let observed = self.search.observed(&self.search.freeze(sites), &self.theta);
+        Ok(Some(observed.into_iter().map(|values| Sensitivities { values, slopes: vec![] }).collect()))
     }
 
     /// Where a state itself is observed, its model is compared with the reference solution on the report's grid.
