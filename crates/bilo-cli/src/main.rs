@@ -18,7 +18,6 @@ mod new;
 mod output;
 mod problems;
 mod progress;
-mod record;
 mod report;
 mod rerun;
 mod rescue;

@@ -4,10 +4,10 @@
 //! archived or sent to someone still runs, and data that change later do not change its past.
 
 use crate::failure::Failure;
-use crate::files::{PROBLEM, UNFINISHED_PROBLEM, fit_file, picture_file};
-use crate::record::RunRecord;
+use crate::files::{PROBLEM, RUN, UNFINISHED_PROBLEM, fit_file, picture_file};
 use crate::statement::Statement;
 use bilo_report::files::is_plain;
+use bilo_report::record::RunRecord;
 
 use bilo::Job;
 use bilo::problem::{Assignment, Folder, Overrides, Problem, in_force};
@@ -55,7 +55,7 @@ impl Rerun {
         apply(&mut document, overrides)?;
         let files = take_files(&mut document, statement.folder())?;
         let text = remarked(&document.to_string(), overrides, problem);
-        Ok(Rerun { text, record: RunRecord::of(problem, job), files })
+        Ok(Rerun { text, record: RunRecord::of(problem, job, env!("CARGO_PKG_VERSION")), files })
     }
 
     /// Whether a folder holds the same problem and the same data.
@@ -92,7 +92,7 @@ impl Rerun {
             fs::create_dir_all(above).map_err(Failure::file("create the folder", above))?;
             fs::write(&path, content).map_err(Failure::file("write", &path))?;
         }
-        self.record.write(folder)?;
+        self.record.write(folder).map_err(Failure::file("write", &folder.join(RUN)))?;
         let (part, whole) = (folder.join(UNFINISHED_PROBLEM), folder.join(PROBLEM));
         fs::write(&part, &self.text).map_err(Failure::file("write", &part))?;
         fs::rename(&part, &whole).map_err(Failure::file("write", &whole))

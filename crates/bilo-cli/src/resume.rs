@@ -4,10 +4,10 @@ use crate::checkpoint::{self, Kept};
 use crate::failure::Failure;
 use crate::files::OUTCOME;
 use crate::folder::RunFolder;
-use crate::record::RunRecord;
 use crate::rerun::Rerun;
 use bilo::outcome::{Outcome, Stop};
 use bilo::{Job, Method};
+use bilo_report::record::RunRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Resume {
             false => (path.to_path_buf(), None),
         };
         let record = RunRecord::read(&folder);
-        let Some((seed, method)) = record.and_then(|record| Some((record.seed(), record.method()?))) else {
+        let Some((seed, method)) = record.and_then(|record| Some((record.seed, record.method()?))) else {
             let message = format!("`{}` is not the folder of a run", folder.display());
             return Err(
                 Failure::new(message).help("name a folder that `bilo run` made, such as runs/fisher-kpp-0")

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::files::{HISTORY, OUTCOME, PROBLEM};
-use crate::record::RunRecord;
 use crate::statement::Statement;
 use bilo::outcome::{Field, Fields, Outcome, ScalarOutcome};
 use bilo::problem::Overrides;
@@ -10,6 +9,7 @@ use bilo_report::files::{DATA_LOSS, LOSSES};
 use bilo_report::history::History;
 use bilo_report::npz;
 use bilo_report::picture::landscape::{Landscape, around};
+use bilo_report::record::RunRecord;
 use std::fs;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(super) fn solve(folder: &Path) -> Result<(), Failure> {
             format!("there is no plane to draw contours in: `{}` has not two scalar unknowns", problem.name);
         return Err(Failure::new(message).help("leave out --contours"));
     };
-    let seed = RunRecord::read(folder).map_or(0, |record| record.seed());
+    let seed = RunRecord::read(folder).map_or(0, |record| record.seed);
     let axes = Landscape::axes(ends(folder, [&first.name, &second.name])?);
     let values = bilo::loss_map(&problem, seed, [&axes[0], &axes[1]])?;
     let names = [&first.name, &second.name].into_iter().cloned();

@@ -3,6 +3,7 @@
 use super::ReportError;
 use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, is_plain, picture_file};
 use crate::history::History;
+use crate::record::RunRecord;
 use bilo::npy::{Archive, Array};
 use bilo::outcome::{Outcome, ScalarOutcome};
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(super) struct Source {
     pub(super) problem: DocumentMut,
     /// The problem file as text, with its comments.
     pub(super) text: String,
+    /// What the run was started with, if that is known.
+    pub(super) record: Option<RunRecord>,
     /// Name and drawing of each picture.
     pub(super) pictures: Vec<(String, String)>,
 }
@@ -71,6 +74,7 @@ impl Source {
             losses: BTreeMap::new(),
             problem: text.parse().map_err(ReportError::reading(&problem))?,
             text,
+            record: RunRecord::read(folder),
             pictures: vec![],
         })
     }

@@ -181,11 +181,12 @@ fn pairs<N: AsRef<str>>(rows: &[(N, Html)]) -> Html {
 
 /// How to repeat the run, and what was in force.
 pub(super) fn settings(source: &Source) -> Html {
-    let mut remarks = source.text.lines().filter_map(|line| line.strip_prefix("#: "));
-    let again = remarks.next().unwrap_or("");
-    let (made, command) = again.split_once("Again: ").unwrap_or((again, ""));
-    let program = made.trim().trim_start_matches("A run of ").trim_end_matches('.');
-    let mut rows = vec![("program", Html::text(program)), ("again", html!("<code>{}</code>", command))];
+    let remarks = source.text.lines().filter_map(|line| line.strip_prefix("#: "));
+    let mut rows = vec![];
+    if let Some(record) = &source.record {
+        rows.push(("program", html!("bilo {}", &record.version)));
+        rows.push(("command", html!("<code>{}</code>", record.command.join(" "))));
+    }
     let Outcome { method, recipe, device, precision, seed, .. } = &source.outcome;
     let used = [("method", method), ("recipe", recipe), ("device", device), ("precision", precision)];
     rows.extend(used.map(|(name, word)| (name, Html::text(word))));
