@@ -2,17 +2,26 @@
 
 use crate::audit::{GradientSource, OperatorAt, near};
 use crate::context::RunContext;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Remedy};
+use crate::evidence::Evidence;
+use crate::function_uncertainty::FunctionFit;
+use crate::goodness::goodness;
 use crate::misfits::misfits;
-use crate::outcome::{At, Audit, Kind, Outcome, ScalarOutcome, Seconds, SolvedBy, Steps, Stop};
+use crate::noise::{Fitted, NoiseLevels};
+use crate::outcome::{
+    At, Audit, Kind, NoiseSource, Outcome, RegularisationOutcome, ScalarOutcome, Seconds, SolvedBy, Steps,
+    Stop,
+};
 use crate::picture::{self, Solutions};
 use crate::predictor::{OperatorPredictor, Predictor};
-use crate::uncertainty::{NoiseLevels, Uncertainty};
-use crate::{best_fit, function_score, function_uncertainty};
+use crate::solver_error::{self, Grid};
+use crate::uncertainty::Uncertainty;
+use crate::{best_fit, function_score, function_uncertainty, intervals, minima};
 use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::Sites;
-use bilo_problem::{GradientMode, Problem};
+use bilo_problem::theta::Theta;
+use bilo_problem::{GradientMode, Problem, Regulariser};
 use bilo_reference::misfit::Evaluation;
 use std::time::Duration;
 
@@ -23,26 +32,52 @@ const GRACE: Duration = Duration::from_millis(1000);
 pub fn assess<'a>(run: &RunContext<'a>, mut estimate: Estimate<'a>) -> Result<Outcome> {
     run.interrupt.grant(GRACE);
     let own = estimate.problem.take();
-    match &own {
-        Some(problem) => assessed(&run.with(problem), estimate),
-        None => assessed(run, estimate),
-    }
+    let mut outcome = match &own {
+        Some(problem) => on_fine_grid(&run.with(problem), estimate),
+        None => on_fine_grid(run, estimate),
+    }?;
+    outcome.judge();
+    Ok(outcome)
 }
 
-fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>) -> Result<Outcome> {
-    let mut outcome = begun(run, &estimate);
-    let Estimate { mut predictor, at_guess, near, remedy, .. } = estimate;
-    let (problem, predictor) = (run.problem, predictor.as_mut());
-    let theta = predictor.theta(problem)?;
-    outcome.unknowns.numbers = ScalarOutcome::all(problem, &theta.eta);
-    let searched_with: Option<Evaluation<'b>> = predictor.take_evaluation();
+/// Takes a grid for the reference solver whose error is small beside the error bars, as far as that is to be had.
+fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) -> Result<Outcome> {
+    let theta = estimate.predictor.theta(run.problem)?;
+    let searched_with: Option<Evaluation<'b>> = estimate.predictor.take_evaluation();
     let is_best_fit = searched_with.is_some();
     let inspector = run.inspector(GradientSource::Slopes);
     let evaluation = searched_with.map_or_else(|| inspector.evaluate(&theta), Ok);
+    let mut grid = evaluation.as_ref().ok().and_then(|evaluation| solver_error::find(run, evaluation));
+    let Some((problem, solver)) = grid.as_mut().and_then(|grid| grid.finer.take()) else {
+        return assessed(run, estimate, Place { theta, evaluation, is_best_fit, grid });
+    };
+    let reference = Ok(solver);
+    let run = RunContext { problem: &problem, reference: &reference, ..*run };
+    let evaluation = run.inspector(GradientSource::Slopes).evaluate(&theta);
+    assessed(&run, estimate, Place { theta, evaluation, is_best_fit: false, grid })
+}
+
+/// Where a search ended.
+struct Place<'b> {
+    theta: Theta,
+    /// The reference solution there, or why there is none.
+    evaluation: Result<Evaluation<'b>>,
+    /// Whether the reference solver itself searched there, on the same grid.
+    is_best_fit: bool,
+    /// What is known of the error of that.
+    grid: Option<Grid>,
+}
+
+fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>, place: Place<'b>) -> Result<Outcome> {
+    let mut outcome = begun(run, &estimate);
+    let Estimate { mut predictor, at_guess, near, remedy, .. } = estimate;
+    let (problem, predictor) = (run.problem, predictor.as_mut());
+    let Place { theta, evaluation, is_best_fit, grid } = place;
+    outcome.unknowns.numbers = ScalarOutcome::all(problem, &theta.eta);
     let solution = evaluation.as_ref().map(|evaluation| &evaluation.solution);
-    let verdict = predictor.verify(problem, solution.map_err(Clone::clone))?;
-    (outcome.states, outcome.fields) = (verdict.states, verdict.fields);
-    outcome.classical_failure = verdict.classical_failure;
+    let verified = predictor.verify(problem, solution.map_err(Clone::clone))?;
+    (outcome.states, outcome.fields) = (verified.states, verified.fields);
+    outcome.classical_failure = verified.classical_failure;
     let unsolved = evaluation.as_ref().err().map(Error::kind);
     add_guess(&mut outcome, problem, at_guess, unsolved);
     add_near(&mut outcome, near);
@@ -50,29 +85,47 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>) -> Result<
     add_pictures(&mut outcome, run, predictor, evaluation.as_ref().ok());
     let sites = run.data().sites(&theta.eta)?;
     let observed = predictor.observed(&run.data(), &sites)?;
-    let noise = add_misfits(&mut outcome, run, &sites, observed.as_deref(), evaluation.as_ref().ok())?;
-    let operator = predictor.operator().zip(observed);
+    let seen = Seen::new(run, &mut outcome, &sites, observed.as_deref(), evaluation.as_ref().ok());
+    let noise = add_misfits(&mut outcome, run, &seen, evaluation.as_ref().ok(), grid.as_ref())?;
+    let operator = predictor.operator().zip(observed.as_deref());
     let audited = operator.is_some();
     if let Some((operator, observed)) = operator {
-        add_audit(&mut outcome, run, operator, &observed, &noise, &evaluation);
+        add_audit(&mut outcome, run, operator, observed, &noise, &evaluation);
     }
-    let Ok(evaluation) = evaluation else { return Ok(outcome) };
+    if let (Ok(evaluation), Some(fit)) = (&evaluation, &seen.functions) {
+        add_regularisation(&mut outcome, problem, evaluation, fit, &noise);
+    }
+    outcome.discretisation = grid.map(|grid| grid.outcome);
+    let Seen { slopes, functions, .. } = seen;
+    if let (Some(fit), true) = (&functions, audited || is_best_fit) {
+        function_uncertainty::add(&mut outcome, problem, &theta, fit, &noise);
+    }
     // The optima of scalars mean little beside functions that are held fixed.
-    if !problem.functions.is_empty() {
-        if audited || is_best_fit {
-            function_uncertainty::add(&mut outcome, &run.data(), &evaluation, &noise);
-        }
-        return Ok(outcome);
+    if let (Ok(evaluation), true) = (evaluation, problem.functions.is_empty()) {
+        let found = slopes.and_then(|slopes| Uncertainty::new(problem, &noise, &slopes, &theta.eta));
+        error_bars(&mut outcome, problem, found);
+        add_best_fit(&mut outcome, run, evaluation, is_best_fit, remedy)?;
+        minima::add_images(&mut outcome, run);
     }
-    let slopes = inspector.slopes(&evaluation).ok();
-    let found = slopes.and_then(|slopes| Uncertainty::new(problem, &noise, &slopes, &evaluation.theta.eta));
-    error_bars(&mut outcome, found);
+    intervals::add(&mut outcome, problem);
+    Ok(outcome)
+}
+
+/// The values that fit the data best by the reference solver: the estimate itself where that has searched.
+fn add_best_fit<'b>(
+    outcome: &mut Outcome,
+    run: &RunContext<'b>,
+    evaluation: Evaluation<'b>,
+    is_best_fit: bool,
+    remedy: Remedy,
+) -> Result<()> {
     if !is_best_fit {
-        best_fit::add(&mut outcome, inspector.loss()?, evaluation, remedy);
+        outcome.remedy = remedy.in_words();
+        best_fit::add(outcome, run.inspector(GradientSource::Slopes).loss()?, evaluation);
     } else if outcome.stop == Stop::Converged {
         outcome.unknowns.numbers.iter_mut().for_each(|number| number.data_optimal = Some(number.estimate));
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// What is known before any check.
@@ -176,20 +229,96 @@ fn add_pictures<'a>(
     outcome.warnings.extend(warnings);
 }
 
-/// What both solutions make of the data, and the noise that this leaves.
+/// What is known of the observed values at the estimate.
+struct Seen<'a> {
+    sites: &'a [Sites],
+    /// By what stood for the solution.
+    observed: Option<&'a [Sensitivities]>,
+    /// By the reference solver, with the derivatives by the unknown numbers.
+    slopes: Option<Vec<Sensitivities>>,
+    /// The derivatives by everything, where functions are unknown.
+    functions: Option<FunctionFit>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(
+        run: &RunContext<'_>,
+        outcome: &mut Outcome,
+        sites: &'a [Sites],
+        observed: Option<&'a [Sensitivities]>,
+        evaluation: Option<&Evaluation<'_>>,
+    ) -> Seen<'a> {
+        let inspector = run.inspector(GradientSource::Slopes);
+        let numbers = run.problem.functions.is_empty();
+        let slopes = evaluation.filter(|_| numbers).and_then(|at| inspector.slopes(at).ok());
+        let fitted = evaluation.filter(|_| !numbers).map(|at| FunctionFit::new(&run.data(), at));
+        let functions = fitted.transpose().unwrap_or_else(|error| {
+            outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
+            None
+        });
+        Seen { sites, observed, slopes, functions: functions.flatten() }
+    }
+
+    /// How many unknowns each observation determines.
+    fn fitted(&self, run: &RunContext<'_>, values: &[Vec<f64>]) -> Result<Fitted> {
+        let (data, counts) = (run.data(), values.iter().map(Vec::len).collect::<Vec<_>>());
+        if let Some(fit) = &self.functions {
+            return Ok(Fitted::split(&fit.leverages(), &counts));
+        }
+        let slopes = self.slopes.as_deref().or(self.observed).filter(|_| run.problem.functions.is_empty());
+        Ok(Fitted::new(&data, &data.terms(self.sites, values)?, slopes))
+    }
+}
+
+/// What both solutions make of the data, the noise that this leaves, and whether it is noise.
 fn add_misfits(
     outcome: &mut Outcome,
     run: &RunContext<'_>,
-    sites: &[Sites],
-    observed: Option<&[Sensitivities]>,
+    seen: &Seen<'_>,
     evaluation: Option<&Evaluation<'_>>,
+    grid: Option<&Grid>,
 ) -> Result<NoiseLevels> {
-    let (data, ours) = (run.data(), observed.map(values));
+    let (data, ours) = (run.data(), seen.observed.map(values));
     let theirs = evaluation.map(|evaluation| &evaluation.values[..]);
-    outcome.misfits = misfits(&data, sites, ours.as_deref(), theirs)?;
-    let noise = NoiseLevels::new(&data, sites, theirs.or(ours.as_deref()).unwrap_or_default())?;
+    outcome.misfits = misfits(&data, seen.sites, ours.as_deref(), theirs)?;
+    let values = theirs.or(ours.as_deref()).unwrap_or_default();
+    let fitted = seen.fitted(run, values)?;
+    let noise = NoiseLevels::new(&data, seen.sites, values, &fitted)?;
+    let errors = grid.map(|grid| &grid.values[..]);
+    outcome.goodness = goodness(&data, seen.sites, values, &fitted.leverages, &noise.observations, errors);
+    let terms = data.terms(seen.sites, values)?.terms;
+    let likelihood = -data.joint().negative_log_likelihood(&terms);
+    outcome.log_likelihood = Some(likelihood).filter(|likelihood| likelihood.is_finite());
     outcome.noise = noise.observations.clone();
+    outcome.notes.extend(data.joint().pooled(run.problem));
     Ok(noise)
+}
+
+/// What the data say of the weights of regularisers that they are to choose.
+fn add_regularisation(
+    outcome: &mut Outcome,
+    problem: &Problem,
+    evaluation: &Evaluation<'_>,
+    fit: &FunctionFit,
+    noise: &NoiseLevels,
+) {
+    let terms = &evaluation.loss_terms;
+    let slopes = terms.by_values.iter().flatten().zip(&terms.roots);
+    let residuals = slopes.map(|(slope, root)| if *root > 0.0 { slope / (2.0 * root) } else { 0.0 });
+    let stated = noise.observations.iter().all(|noise| noise.source != NoiseSource::Residuals);
+    let spread = noise.spread().iter().map(|sd| sd * sd).sum::<f64>() / noise.spread().len().max(1) as f64;
+    let evidence = Evidence { fit, residuals: residuals.collect(), noise: stated.then_some(spread) };
+    let Some(factors) = evidence.factors() else { return };
+    for function in &problem.functions {
+        let Some(Regulariser { automatic: true, weight, .. }) = function.regulariser else { continue };
+        outcome.regularisation.push(RegularisationOutcome {
+            name: function.name.clone(),
+            weight,
+            by_evidence: factors.evidence * weight,
+            by_discrepancy: factors.discrepancy.map(|factor| factor * weight),
+            by_l_curve: factors.l_curve.map(|factor| factor * weight),
+        });
+    }
 }
 
 /// The error bars of a local operator by its own derivatives, and the audit of its gradient.
@@ -218,13 +347,18 @@ fn add_audit(
 }
 
 /// Writes the standard deviations by the reference solver and what goes with them into the outcome.
-fn error_bars(outcome: &mut Outcome, found: Option<Uncertainty>) {
+fn error_bars(outcome: &mut Outcome, problem: &Problem, found: Option<Uncertainty>) {
     let Some(found) = found else {
         outcome.warnings.push("no error bars: the sensitivities are not finite".to_owned());
         return;
     };
-    outcome.unknowns.numbers.iter_mut().zip(found.sd).for_each(|(number, sd)| number.sd = Some(sd));
+    outcome.weakest = found.weakest_in_words(problem);
     outcome.correlations = found.correlations;
     outcome.singular_values = found.singular_values;
-    outcome.warnings.extend(found.warnings);
+    // Without noise there is nothing that an estimate could scatter by.
+    if outcome.goodness.observations.iter().all(|fit| fit.noise_free) {
+        outcome.unknowns.numbers.iter_mut().for_each(|number| number.sd_network = None);
+        return;
+    }
+    outcome.unknowns.numbers.iter_mut().zip(found.sd).for_each(|(number, sd)| number.sd = Some(sd));
 }

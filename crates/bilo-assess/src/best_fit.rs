@@ -1,67 +1,51 @@
 //! The unknowns that fit the data best under the reference solver, next to the estimate.
 
-use crate::estimate::Remedy;
-use crate::outcome::{Kind, NoiseSource, Outcome, ScalarOutcome, Stop};
+use crate::outcome::{Outcome, Reason, ReasonKind, Stop, Verdict};
 use bilo_fit::gauss_newton::minimise;
-use bilo_problem::text::digits;
+use bilo_problem::theta::Theta;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 
-/// Said of solvers that agree as well as solvers can.
-const WITHOUT_NOISE: &str = "Without noise in the data ± is next to nothing: estimate and data-optimal value differ by what the two solvers differ by";
-
-/// Writes the minimum of the data loss under the exact PDE next to the estimate into the outcome, with a sentence if the
-/// estimate is far from it.
-pub(crate) fn add<'a>(
-    outcome: &mut Outcome,
-    mut loss: ReferenceLoss<'a>,
-    evaluation: Evaluation<'a>,
-    remedy: Remedy,
-) {
+/// Writes the minimum of the data loss under the exact PDE next to the estimate into the outcome.
+pub(crate) fn add<'a>(outcome: &mut Outcome, mut loss: ReferenceLoss<'a>, evaluation: Evaluation<'a>) {
     let unknowns = &loss.data.problem().unknowns;
-    let reason = match minimise(&mut loss, evaluation, &mut |_| None) {
-        Ok(optimum) if optimum.stop == Stop::Converged => {
-            let eta = unknowns.iter().zip(&optimum.evaluation.theta.eta);
-            let found = outcome.unknowns.numbers.iter_mut().zip(eta);
+    let fits = fits(outcome);
+    let mut found = search(&mut loss, evaluation);
+    // From elsewhere only where there is a reason to: a search costs some ten solutions.
+    if !fits || found.is_err() {
+        let guess = Theta::guess(loss.data.problem()).and_then(|guess| loss.evaluate(&guess));
+        let other = guess.map_err(|error| error.headline()).and_then(|guess| search(&mut loss, guess));
+        found = match (found, other) {
+            (Ok(found), Ok(other)) => Ok(if other.1 < found.1 { other } else { found }),
+            (found, other) => found.or_else(|reason| other.map_err(|_| reason)),
+        };
+    }
+    match found {
+        Ok((eta, _)) => {
+            let found = outcome.unknowns.numbers.iter_mut().zip(unknowns.iter().zip(&eta));
             found.for_each(|(out, (unknown, &eta))| out.data_optimal = Some(unknown.theta_of(eta)));
-            return compare(outcome, remedy);
         }
-        Ok(optimum) if optimum.stop == Stop::Interrupted => "interrupted".to_owned(),
-        Ok(_) => "the search did not converge".to_owned(),
-        Err(error) => error.headline(),
-    };
-    outcome.warnings.push(format!("no data-optimal unknowns: {reason}"));
+        Err(reason) => outcome.warnings.push(format!("no data-optimal unknowns: {reason}")),
+    }
 }
 
-/// Says if the estimate is far from the best fit.
-fn compare(outcome: &mut Outcome, remedy: Remedy) {
-    // Without noise there is nothing but training error, and it may be as small as one likes.
-    let clean = outcome.noise.iter().all(|noise| noise.source == NoiseSource::Residuals);
-    let dictionary = outcome.operator.as_ref().is_some_and(|operator| operator.kind == Kind::Dictionary);
-    let far = sentence(&outcome.unknowns.numbers, remedy);
-    // Two discretisations without noise are never the same.
-    let far = if dictionary && clean { far.map(|_| WITHOUT_NOISE.to_owned()) } else { far };
-    let sentences = if clean { &mut outcome.notes } else { &mut outcome.warnings };
-    sentences.extend(far);
+/// Whether nothing speaks against the estimate so far.
+fn fits(outcome: &Outcome) -> bool {
+    let against = |reason: &Reason| matches!(reason.kind, ReasonKind::Misfit | ReasonKind::Structure);
+    !Verdict::of(outcome).reasons.iter().any(against)
 }
 
-/// A sentence if an estimate is farther from the data-optimal value than its standard deviation, which
-/// knows of noise only: what dominates then, and what helps.
-fn sentence(unknowns: &[ScalarOutcome], Remedy { dominates, helps }: Remedy) -> Option<String> {
-    let far = |unknown: &ScalarOutcome| {
-        let (optimal, sd) = (unknown.data_optimal?, unknown.sd?);
-        let distance = (unknown.estimate - optimal).abs();
-        let (ratio, optimal) = (digits(distance / sd, 2), digits(optimal, 6));
-        let sentence = format!("{} is {ratio} sd from the data-optimal value {optimal}", unknown.name);
-        (distance > sd).then_some(sentence)
-    };
-    let far: Vec<String> = unknowns.iter().filter_map(far).collect();
-    let them = match far.len() {
-        0 => return None,
-        1 => "value",
-        _ => "values",
-    };
-    Some(format!(
-        "{}: {dominates}, not noise, dominates; {helps} or take the data-optimal {them}",
-        far.join(", ")
-    ))
+/// The variables at the minimum, and the loss there; the reason if it was not found.
+fn search<'a>(
+    loss: &mut ReferenceLoss<'a>,
+    start: Evaluation<'a>,
+) -> std::result::Result<(Vec<f64>, f64), String> {
+    match minimise(loss, start, &mut |_| None) {
+        Ok(optimum) if optimum.stop == Stop::Converged => {
+            let evaluation = optimum.evaluation;
+            Ok((evaluation.theta.eta, evaluation.loss_terms.loss))
+        }
+        Ok(optimum) if optimum.stop == Stop::Interrupted => Err("interrupted".to_owned()),
+        Ok(_) => Err("the search did not converge".to_owned()),
+        Err(error) => Err(error.headline()),
+    }
 }

@@ -47,6 +47,11 @@ pub struct Remedy {
 }
 
 impl Remedy {
+    /// In words.
+    pub(crate) fn in_words(self) -> String {
+        format!("{}, not noise, dominates: {}, or take the best fit", self.dominates, self.helps)
+    }
+
     /// For networks in training.
     pub const TRAINING: Remedy = Remedy { dominates: "training error", helps: "train longer" };
     /// For one loss of equation and data.

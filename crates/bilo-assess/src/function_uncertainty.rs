@@ -11,14 +11,14 @@
 //! need not say how much the truth varies, so κ² is what the estimate says: with it xᵀP x is what one expects, κ² tr(H²) over
 //! the directions that P sees and what noise adds, with the resolution H = G⁻¹AᵀA.
 
+use crate::noise::NoiseLevels;
 use crate::outcome::Outcome;
-use crate::uncertainty::NoiseLevels;
 use bilo_fit::data_loss::DataLoss;
-use bilo_problem::Problem;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::fields::Field;
 use bilo_problem::function::{Lattice, RegulariserOnLattice, Shape};
 use bilo_problem::theta::Theta;
+use bilo_problem::{Problem, Regulariser};
 use bilo_reference::misfit::Evaluation;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Side};
@@ -26,24 +26,105 @@ use faer::{Mat, Side};
 /// Most values and most variables: each value takes an adjoint solve, and the variables share a dense matrix.
 const MOST: usize = 1000;
 
-/// Adds the standard deviations of unknown functions, and of the scalars beside them, to an outcome that has their
-/// estimates; nothing where there are too many values or no regulariser, or if the matrix is singular. If the reference solver cannot
-/// tell, a warning says so: the estimates are not lost for it.
-pub fn add(outcome: &mut Outcome, data: &DataLoss<'_>, evaluation: &Evaluation<'_>, noise: &NoiseLevels) {
-    let sd = match deviations(data, evaluation, noise) {
-        Ok(Some(sd)) => sd,
-        Ok(None) => return,
-        Err(error) => {
-            return outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
+/// The loss near its minimum where functions are unknown.
+pub struct FunctionFit {
+    /// The variables that can move, by number among all.
+    free: Vec<usize>,
+    /// A.
+    pub(crate) weighted: Mat<f64>,
+    /// P and P x, and the weighted sum of the regularisers.
+    pub(crate) penalty: Mat<f64>,
+    pub(crate) pull: Vec<f64>,
+    pub(crate) value: f64,
+    /// That of the regularisers whose weights the data choose, if there are such.
+    pub(crate) automatic: Option<AutomaticPenalty>,
+    /// G⁻¹.
+    inverse: Mat<f64>,
+    /// The number of all variables.
+    variables: usize,
+}
+
+/// Regularisers whose weights the data choose, with their weights as they are.
+pub(crate) struct AutomaticPenalty {
+    pub(crate) matrix: Mat<f64>,
+    pub(crate) pull: Vec<f64>,
+    pub(crate) value: f64,
+    pub(crate) rank: usize,
+}
+
+impl FunctionFit {
+    /// None where there are too many values or variables, or no regulariser, or if the matrix is singular.
+    pub fn new(data: &DataLoss<'_>, evaluation: &Evaluation<'_>) -> Result<Option<FunctionFit>> {
+        let problem = data.problem();
+        let free = free(problem, &evaluation.theta)?;
+        let values = evaluation.values.iter().flatten().count();
+        if values > MOST || free.len() > MOST {
+            return Ok(None);
         }
-    };
-    let problem = data.problem();
-    let scalars = problem.unknowns.iter().zip(&evaluation.theta.eta).zip(sd.eta);
+        let all = Penalty::new(problem, &evaluation.theta, &|_| true)?;
+        let Some(Penalty { matrix, pull, value }) = all else { return Ok(None) };
+        let rows = rows(data, evaluation)?;
+        let weighted = Mat::from_fn(values, free.len(), |i, j| rows[i][free[j]]);
+        let penalty = Mat::from_fn(free.len(), free.len(), |i, j| matrix[(free[i], free[j])]);
+        let normal = weighted.transpose() * &weighted + &penalty;
+        let Ok(factors) = Llt::new(normal.as_ref(), Side::Lower) else { return Ok(None) };
+        let chosen = Penalty::new(problem, &evaluation.theta, &|regulariser| regulariser.automatic)?;
+        Ok(Some(FunctionFit {
+            automatic: chosen.and_then(|chosen| chosen.among(&free)),
+            value,
+            pull: free.iter().map(|&place| pull[place]).collect(),
+            inverse: factors.inverse(),
+            variables: matrix.nrows(),
+            free,
+            weighted,
+            penalty,
+        }))
+    }
+
+    /// How much of each value's own error its fit takes up: the diagonal of A G⁻¹ Aᵀ.
+    pub fn leverages(&self) -> Vec<f64> {
+        let solved = &self.weighted * &self.inverse;
+        let product = |i: usize| (0..self.free.len()).map(|j| solved[(i, j)] * self.weighted[(i, j)]).sum();
+        (0..self.weighted.nrows()).map(product).collect()
+    }
+
+    /// The standard deviation of each variable, in the shape of the unknowns; none if they are not finite.
+    pub fn deviations(&self, theta: &Theta, spread: &[f64]) -> Option<Theta> {
+        let noisy = Mat::from_fn(self.weighted.nrows(), self.weighted.ncols(), |i, j| {
+            spread[i] * self.weighted[(i, j)]
+        });
+        let variances = variances(&self.inverse, &noisy, &self.penalty, &self.pull)?;
+        let mut all = vec![0.0; self.variables];
+        self.free.iter().zip(variances).for_each(|(&place, variance)| all[place] = variance.sqrt());
+        all.iter().all(|sd| sd.is_finite()).then(|| unflat(theta, &all))
+    }
+}
+
+#[cfg(test)]
+impl FunctionFit {
+    /// From its matrices alone.
+    pub(crate) fn for_test(
+        weighted: Mat<f64>,
+        penalty: Mat<f64>,
+        automatic: AutomaticPenalty,
+    ) -> FunctionFit {
+        let (pull, value, variables) = (automatic.pull.clone(), automatic.value, penalty.nrows());
+        let inverse = Mat::identity(variables, variables);
+        let (free, automatic) = ((0..variables).collect(), Some(automatic));
+        FunctionFit { free, weighted, penalty, pull, value, automatic, inverse, variables }
+    }
+}
+
+/// Adds the standard deviations of unknown functions, and of the scalars beside them, to an outcome that has their
+/// estimates.
+pub fn add(outcome: &mut Outcome, problem: &Problem, theta: &Theta, fit: &FunctionFit, noise: &NoiseLevels) {
+    let Some(sd) = fit.deviations(theta, noise.spread()) else { return };
+    let scalars = problem.unknowns.iter().zip(&theta.eta).zip(sd.eta);
     for (found, ((unknown, &eta), sd)) in outcome.unknowns.numbers.iter_mut().zip(scalars) {
         found.sd = Some(sd * unknown.theta_slope(eta).abs());
     }
     for (number, function) in problem.functions.iter().enumerate() {
-        let (estimate, sd) = (&evaluation.theta.functions[number], &sd.functions[number]);
+        let (estimate, sd) = (&theta.functions[number], &sd.functions[number]);
         let shares = Lattice::new(function).shares();
         let norm = |values: &[f64]| {
             let squares = values.iter().zip(&shares).map(|(value, share)| share * value * value);
@@ -68,41 +149,12 @@ fn add_field(outcome: &mut Outcome, problem: &Problem, number: usize, sd: &[f64]
     fields.arrays.push(Field { name: format!("{}_sd", function.name), of, values });
 }
 
-/// Of each variable eta and of each function's values at its nodes.
-fn deviations(
-    data: &DataLoss<'_>,
-    evaluation: &Evaluation<'_>,
-    noise: &NoiseLevels,
-) -> Result<Option<Theta>> {
-    let problem = data.problem();
-    let free = free(problem, &evaluation.theta)?;
-    let values = evaluation.values.iter().flatten().count();
-    if values > MOST || free.len() > MOST || noise.spread().iter().all(|sd| *sd == 0.0) {
-        return Ok(None);
-    }
-    let Some(Penalty { matrix, pull }) = Penalty::new(problem, &evaluation.theta)? else { return Ok(None) };
-    let rows = rows(data, evaluation)?;
-    let spread = noise.spread();
-    let (weighted, noisy) = (
-        Mat::from_fn(values, free.len(), |i, j| rows[i][free[j]]),
-        Mat::from_fn(values, free.len(), |i, j| spread[i] * rows[i][free[j]]),
-    );
-    let penalty = Mat::from_fn(free.len(), free.len(), |i, j| matrix[(free[i], free[j])]);
-    let pull: Vec<f64> = free.iter().map(|&place| pull[place]).collect();
-    let Some(variances) = variances(&weighted, &noisy, &penalty, &pull) else { return Ok(None) };
-    let mut all = vec![0.0; matrix.nrows()];
-    free.iter().zip(variances).for_each(|(&place, variance)| all[place] = variance.sqrt());
-    Ok(all.iter().all(|sd| sd.is_finite()).then(|| unflat(&evaluation.theta, &all)))
-}
-
-/// The diagonal of G⁻¹ (Aᵀ S² A + κ² P) G⁻¹ from A, S A, P and P x; none if G is singular.
-fn variances(weighted: &Mat<f64>, noisy: &Mat<f64>, penalty: &Mat<f64>, pull: &[f64]) -> Option<Vec<f64>> {
+/// The diagonal of G⁻¹ (Aᵀ S² A + κ² P) G⁻¹ from G⁻¹, S A, P and P x.
+fn variances(inverse: &Mat<f64>, noisy: &Mat<f64>, penalty: &Mat<f64>, pull: &[f64]) -> Option<Vec<f64>> {
     let count = penalty.nrows();
-    let normal = weighted.transpose() * weighted + penalty;
-    let inverse = Llt::new(normal.as_ref(), Side::Lower).ok()?.inverse();
     // What noise alone does to the estimate.
-    let by_noise = &inverse * noisy.transpose();
-    let pulled = &inverse * penalty;
+    let by_noise = inverse * noisy.transpose();
+    let pulled = inverse * penalty;
     let from_noise: f64 =
         (by_noise.transpose() * penalty * &by_noise).diagonal().column_vector().iter().sum();
     // H = 1 - G⁻¹P is 1 where P sees nothing.
@@ -154,28 +206,44 @@ fn free(problem: &Problem, theta: &Theta) -> Result<Vec<usize>> {
     Ok((0..moves.len()).filter(|&place| moves[place]).collect())
 }
 
-/// The regularisers of all functions as xᵀP x.
+/// Regularisers of all functions as xᵀP x.
 struct Penalty {
     /// P, over all variables.
     matrix: Mat<f64>,
     /// P x.
     pull: Vec<f64>,
+    /// Their weighted sum.
+    value: f64,
 }
 
 impl Penalty {
     /// None if a function has no regulariser: then there are more variables than any data determine.
-    fn new(problem: &Problem, theta: &Theta) -> Result<Option<Self>> {
+    fn new(problem: &Problem, theta: &Theta, counts: &dyn Fn(&Regulariser) -> bool) -> Result<Option<Self>> {
         let count = flat(theta).len();
-        let (mut matrix, mut pull) = (Mat::zeros(count, count), vec![0.0; theta.eta.len()]);
+        let (mut matrix, mut pull, mut value) = (Mat::zeros(count, count), vec![0.0; theta.eta.len()], 0.0);
         for (function, values) in problem.functions.iter().zip(&theta.functions) {
             let Some(regulariser) = RegulariserOnLattice::new(problem, function)? else { return Ok(None) };
             let first = pull.len();
+            if !function.regulariser.as_ref().is_some_and(counts) {
+                pull.resize(first + values.len(), 0.0);
+                continue;
+            }
             regulariser.form(values, &mut |i, j, entry| {
                 matrix[(first + i, first + j)] += regulariser.weight() * entry;
             });
-            pull.extend(regulariser.mean(values).1.iter().map(|slope| regulariser.weight() * slope / 2.0));
+            let (mean, slopes) = regulariser.mean(values);
+            value += regulariser.weight() * mean;
+            pull.extend(slopes.iter().map(|slope| regulariser.weight() * slope / 2.0));
         }
-        Ok(Some(Self { matrix, pull }))
+        Ok(Some(Self { matrix, pull, value }))
+    }
+
+    /// That over some of the variables; none if it is zero.
+    fn among(&self, free: &[usize]) -> Option<AutomaticPenalty> {
+        let matrix = Mat::from_fn(free.len(), free.len(), |i, j| self.matrix[(free[i], free[j])]);
+        let pull: Vec<f64> = free.iter().map(|&place| self.pull[place]).collect();
+        let (rank, _) = rank_and_square(&matrix, &pull)?;
+        (rank > 0).then_some(AutomaticPenalty { matrix, pull, value: self.value, rank })
     }
 }
 

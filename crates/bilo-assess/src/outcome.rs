@@ -15,17 +15,24 @@
 
 mod checks;
 mod drawing;
+mod goodness;
 mod json;
 mod operator;
 mod unknowns;
+mod verdict;
 
 pub use bilo_fit::stop::{Divergence, Stop};
 pub use bilo_operator::implicit::Work;
 pub use bilo_problem::fields::{Field, Fields};
-pub use checks::{At, Audit, Fit, MisfitOutcome, Near, NearState, Noise, NoiseSource, StateOutcome};
+pub use checks::{
+    At, Audit, Discretisation, Fit, MisfitOutcome, Near, NearState, Noise, NoiseSource,
+    RegularisationOutcome, StateOutcome,
+};
 pub use drawing::{Drawing, Line, Shown, Whose};
+pub use goodness::{ChiSquare, Goodness, ObservationFit, Outlier, ResidualTest, TestKind};
 pub use operator::{DictionaryOutcome, Kind, LearnedOutcome, LearnedSeconds, OperatorOutcome, SolvedBy};
 pub use unknowns::{FunctionOutcome, ScalarOutcome, Unknowns};
+pub use verdict::{Colour, Minimum, Reason, ReasonKind, StartOutcome, Verdict};
 
 use bilo_problem::Problem;
 use json::{list, named, numbers, rows};
@@ -54,6 +61,8 @@ pub struct Outcome {
     pub precision: String,
     /// Why it ended.
     pub stop: Stop,
+    /// Whether the answer may be used.
+    pub verdict: Verdict,
     /// The unknowns.
     pub unknowns: Unknowns,
     /// The states.
@@ -71,6 +80,10 @@ pub struct Outcome {
     /// How well both solutions at the estimate fit the data.
     #[serde(rename = "data_misfit", with = "named")]
     pub misfits: Vec<MisfitOutcome>,
+    /// Whether the model fits the data.
+    pub goodness: Goodness,
+    /// The error that the reference solver's grid makes, if that is known.
+    pub discretisation: Option<Discretisation>,
     /// BiLO's gradient against the exact one, where both are known.
     pub audit: Vec<Audit>,
     /// The operator of the guess where unknowns have other values, wherever the problem asks for it.
@@ -83,9 +96,23 @@ pub struct Outcome {
     /// at the estimate, largest first; empty if unknown.
     #[serde(deserialize_with = "list")]
     pub singular_values: Vec<f64>,
+    /// The combination of relative changes of the unknowns that the data see least, in words; empty if unknown.
+    pub weakest: String,
+    /// The log-likelihood of the data at the estimate, by the reference solution if there is one; unknown noise levels at
+    /// their best.
+    pub log_likelihood: Option<f64>,
+    /// What searches from other starts came to, the best first.
+    pub starts: Vec<StartOutcome>,
+    /// Other minima of the data loss that fit the data as well.
+    pub minima: Vec<Minimum>,
     /// The noise that the standard deviations are for.
     #[serde(with = "named")]
     pub noise: Vec<Noise>,
+    /// The weights of regularisers that the data chose; empty where none was to be chosen.
+    #[serde(with = "named")]
+    pub regularisation: Vec<RegularisationOutcome>,
+    /// What helps where the estimate is not the best fit; empty if unknown.
+    pub remedy: String,
     /// What is worth knowing, a sentence each.
     pub notes: Vec<String>,
     /// What deserves attention, a sentence each.
@@ -145,6 +172,7 @@ impl Outcome {
             device: String::new(),
             precision: "f64".to_owned(),
             stop: Stop::Steps,
+            verdict: Verdict::default(),
             unknowns: Unknowns { numbers, functions: vec![] },
             states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
             solved_by: SolvedBy::default(),
@@ -152,11 +180,19 @@ impl Outcome {
             learned: None,
             losses: vec![],
             misfits: vec![],
+            goodness: Goodness::default(),
+            discretisation: None,
             audit: vec![],
             near: vec![],
             correlations: vec![],
             singular_values: vec![],
+            weakest: String::new(),
+            log_likelihood: None,
+            starts: vec![],
+            minima: vec![],
             noise: vec![],
+            regularisation: vec![],
+            remedy: String::new(),
             notes: vec![],
             warnings: vec![],
             steps: Steps::default(),

@@ -100,6 +100,9 @@ struct RunArgs {
     /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// End with exit code 3 if the verdict is orange, 4 if it is red
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
@@ -241,6 +244,8 @@ pub(crate) struct RunTask {
     pub(crate) keeping: Keeping,
     pub(crate) json: bool,
     pub(crate) progress: bool,
+    /// Whether a verdict that is not green is a failure.
+    pub(crate) strict: bool,
 }
 
 pub(crate) struct SolveTask {
@@ -345,6 +350,7 @@ impl RunArgs {
             job,
             out,
             resume,
+            strict: self.strict,
             keeping: self.way.keeping(),
             json: self.way.json,
             progress: self.way.shows_progress(),

@@ -6,17 +6,27 @@ use std::path::Path;
 
 /// Why the program cannot do what it was asked.
 #[derive(Debug)]
-pub(crate) struct Failure(Diagnostic);
+pub(crate) struct Failure {
+    diagnostic: Diagnostic,
+    /// The exit code.
+    code: u8,
+}
 
 impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
         let diagnostic = error.diagnostic().clone();
-        Failure(match error.kind() {
+        Failure::from(match error.kind() {
             ErrorKind::Device if diagnostic.help.is_none() => {
                 diagnostic.help("`--device cpu` does without a GPU")
             }
             _ => diagnostic,
         })
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Failure { diagnostic, code: 1 }
     }
 }
 
@@ -28,12 +38,21 @@ impl From<bilo_report::html::ReportError> for Failure {
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure(Diagnostic::new(message, Origin::none()))
+        Diagnostic::new(message, Origin::none()).into()
     }
 
     /// Adds a way out.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
-        Failure(self.0.help(help))
+        Failure { diagnostic: self.diagnostic.help(help), ..self }
+    }
+
+    /// With another exit code than 1.
+    pub(crate) fn code(self, code: u8) -> Self {
+        Failure { code, ..self }
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        self.code
     }
 
     /// For `map_err`: a file or folder that could not be read, written, ...
@@ -43,12 +62,12 @@ impl Failure {
 
     /// What is wrong, in one line.
     pub(crate) fn headline(&self) -> String {
-        self.0.message.clone()
+        self.diagnostic.message.clone()
     }
 
     /// In rustc's style.
     pub(crate) fn render(&self, colour: bool) -> String {
-        self.0.render(colour)
+        self.diagnostic.render(colour)
     }
 }
 

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::complain(&failure);
-            ExitCode::FAILURE
+            ExitCode::from(failure.exit_code())
         }
     }
 }

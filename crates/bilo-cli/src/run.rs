@@ -13,7 +13,7 @@ use crate::rerun::Rerun;
 use crate::rescue::LastStep;
 use bilo::Job;
 use bilo::observer::{Control, Event, Observer, Phase, Silent};
-use bilo::outcome::{Divergence, Outcome, Stop};
+use bilo::outcome::{Colour, Divergence, Outcome, Stop};
 use bilo::problem::Problem;
 use bilo_report::{csv, drawing, html, npz, table};
 use std::fs;
@@ -42,7 +42,20 @@ pub(crate) fn run(task: &RunTask) -> Result<(), Failure> {
     let table = || table::render(&outcome, reached, folder.path());
     output::say(&if task.json { outcome.to_json() } else { table() })?;
     saved?;
-    verdict(&outcome, reached)
+    require_convergence(&outcome, reached)?;
+    if task.strict { require_green(&outcome) } else { Ok(()) }
+}
+
+/// With `--strict`, an answer that needs a look or must not be used is a failure.
+fn require_green(outcome: &Outcome) -> Result<(), Failure> {
+    let code = match outcome.verdict.colour {
+        Colour::Green => return Ok(()),
+        Colour::Orange => 3,
+        Colour::Red => 4,
+    };
+    let first = outcome.verdict.reasons.first().map_or("", |reason| &reason.sentence);
+    let message = format!("the verdict is {}: {first}", outcome.verdict.colour.name());
+    Err(Failure::new(message).code(code))
 }
 
 /// A run that has ended.
@@ -149,7 +162,7 @@ const AFTER_TRAINING: &str = "try smaller rates (--set train.rate=..., --set tra
                               more pre-training, or `bounds` for the unknowns";
 
 /// A run that diverged has results, but not the ones that were asked for.
-fn verdict(outcome: &Outcome, phase: Phase) -> Result<(), Failure> {
+fn require_convergence(outcome: &Outcome, phase: Phase) -> Result<(), Failure> {
     let Some(Divergence { last_good_step, reason }) = &outcome.diverged else { return Ok(()) };
     let (what, kept) = (table::in_words(phase), table::last_good(*last_good_step));
     let help = match phase {
@@ -183,13 +196,16 @@ mod tests {
     #[test]
     fn only_divergence_fails_and_names_its_phase() {
         for stop in [Stop::Converged, Stop::Steps, Stop::TimeLimit, Stop::Interrupted] {
-            assert!(verdict(&Outcome { stop, ..Outcome::default() }, Phase::Train).is_ok(), "{stop:?}");
+            assert!(
+                require_convergence(&Outcome { stop, ..Outcome::default() }, Phase::Train).is_ok(),
+                "{stop:?}"
+            );
         }
         let reason = "the data loss is not finite".into();
         let diverged = Some(Divergence { last_good_step: 7, reason });
         let diverged = Outcome { stop: Stop::Diverged, diverged, ..Outcome::default() };
         for (phase, start) in [(Phase::Pretrain, "pre-training"), (Phase::Train, "training")] {
-            let text = verdict(&diverged, phase).unwrap_err().render(false);
+            let text = require_convergence(&diverged, phase).unwrap_err().render(false);
             assert!(
                 text.starts_with(&format!("error: {start} diverged: the data loss is not finite;")),
                 "{text}"

@@ -1,12 +1,14 @@
 //! The data loss of the upper level for values from any solver, and as a function of the unknowns
 //! alone where the reference solver solves the PDE for them.
 
+use crate::joint_likelihood::JointLikelihood;
 use bilo_problem::diagnostic::Result;
-use bilo_problem::sites::Sites;
+use bilo_problem::sites::{Judgement, Sites};
 use bilo_problem::{Problem, Table};
 
-/// L_data = Σ_o weight_o Σ_i w_i l(value_i, data_i, sigma_i), where w_i and l are those of the observation's
-/// likelihood: for normal errors the mean of ((value - data)/sigma)².
+/// The terms t_o = Σ_i w_i l(value_i, data_i, sigma_i) of all observations, where w_i and l are those of the observation's
+/// likelihood (for normal errors t_o is the mean of ((value - data)/sigma)²), and what they are together, by their
+/// [`JointLikelihood`].
 #[derive(Clone, Copy)]
 pub struct DataLoss<'a> {
     problem: &'a Problem,
@@ -23,8 +25,10 @@ pub struct LossTerms {
     /// Square roots of half the expected second derivatives by the values, over all observations: if the
     /// errors are normal, what multiplies value - data in the square root of the loss.
     pub roots: Vec<f64>,
-    /// The weighted sum of the terms.
+    /// What they are together.
     pub loss: f64,
+    /// Its derivatives by the terms.
+    pub weights: Vec<f64>,
     /// The size of a loss from which nothing more can be gained.
     pub size: f64,
 }
@@ -61,25 +65,26 @@ impl<'a> DataLoss<'a> {
 
     /// What the data make of observed values.
     pub fn terms(&self, sites: &[Sites], values: &[Vec<f64>]) -> Result<LossTerms> {
-        let mut loss_terms =
-            LossTerms { terms: vec![], by_values: vec![], roots: vec![], loss: 0.0, size: 0.0 };
-        for ((observation, sites), values) in self.problem.observations.iter().zip(sites).zip(values) {
-            let weight = observation.weight;
-            let found = sites.terms(values)?;
+        let found: Vec<Judgement> =
+            sites.iter().zip(values).map(|(sites, values)| sites.terms(values)).collect::<Result<_>>()?;
+        let terms: Vec<f64> = found.iter().map(|found| found.term).collect();
+        let joint = self.joint();
+        let (loss, weights) = (joint.loss(&terms), joint.slopes(&terms));
+        let mut loss_terms = LossTerms { terms, by_values: vec![], roots: vec![], loss, weights, size: 0.0 };
+        for (o, (observation, found)) in self.problem.observations.iter().zip(found).enumerate() {
+            let weight = loss_terms.weights[o];
             loss_terms.by_values.push(found.by_values.into_iter().map(|slope| weight * slope).collect());
             loss_terms
                 .roots
                 .extend(found.curvature.into_iter().map(|curvature| (weight * curvature / 2.0).sqrt()));
             loss_terms.size += weight * observation.likelihood.size(found.term);
-            loss_terms.loss += weight * found.term;
-            loss_terms.terms.push(found.term);
         }
         Ok(loss_terms)
     }
 
-    /// The weighted sum of the terms.
-    pub fn total(&self, terms: &[f64]) -> f64 {
-        self.problem.observations.iter().zip(terms).map(|(observation, term)| observation.weight * term).sum()
+    /// How the data of all observations count together.
+    pub fn joint(&self) -> JointLikelihood {
+        JointLikelihood::new(self.problem, self.tables)
     }
 }
 

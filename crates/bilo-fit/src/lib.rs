@@ -29,6 +29,7 @@ pub mod checkpoint;
 pub mod convergence;
 pub mod data_loss;
 pub mod gauss_newton;
+pub mod joint_likelihood;
 pub mod monitor;
 pub mod observer;
 pub mod phase;

@@ -13,6 +13,9 @@ const SEPARABLE: f64 = 1e-4;
 /// 800 time steps.
 const SEEN: f64 = 1e-10;
 
+/// Singular values below this part of the largest are zero: columns that depend on each other.
+const DEPENDENT: f64 = 1e-10;
+
 /// Derivatives of the observed values by relative changes of the unknowns.
 pub struct RelativeSensitivities {
     /// Over all observations, one column per unknown.
@@ -119,6 +122,65 @@ impl Spectrum {
         let (first, last) =
             (self.singular_values.first()?, self.singular_values[self.seen.len().checked_sub(1)?]);
         (last <= SEPARABLE * first).then(|| hardly_seen(problem, &self.weakest))
+    }
+}
+
+/// Weighted columns at unit length, decomposed: what a linear least-squares fit needs.
+pub struct LeastSquares {
+    /// The columns that are not zero, by number, with their lengths.
+    seen: Vec<(usize, f64)>,
+    columns: usize,
+    weights: Vec<f64>,
+    /// Singular values that are not zero, with both vectors of each.
+    singular: Vec<(f64, Vec<f64>, Vec<f64>)>,
+}
+
+impl LeastSquares {
+    /// None if the columns are not finite.
+    pub fn new(columns: &[Vec<f64>], weights: &[f64]) -> Option<LeastSquares> {
+        let rows = weights.len();
+        let length = |column: &Vec<f64>| {
+            column.iter().zip(weights).map(|(slope, weight)| (slope * weight).powi(2)).sum::<f64>().sqrt()
+        };
+        let lengths: Vec<f64> = columns.iter().map(length).collect();
+        if lengths.iter().any(|length| !length.is_finite()) {
+            return None;
+        }
+        let seen: Vec<(usize, f64)> =
+            lengths.iter().copied().enumerate().filter(|(_, length)| *length > 0.0).collect();
+        let matrix = Mat::from_fn(rows.max(seen.len()), seen.len(), |i, j| match i < rows {
+            true => columns[seen[j].0][i] * weights[i] / seen[j].1,
+            false => 0.0,
+        });
+        let svd = matrix.thin_svd().ok()?;
+        let value = |k: usize| svd.S().column_vector()[k];
+        let largest = (0..seen.len()).map(value).fold(0.0, f64::max);
+        let vectors = |k: usize| {
+            let left = (0..rows).map(|i| svd.U()[(i, k)]).collect();
+            (value(k), left, (0..seen.len()).map(|j| svd.V()[(j, k)]).collect())
+        };
+        let kept = (0..seen.len()).filter(|&k| value(k) > DEPENDENT * largest);
+        let singular = kept.map(vectors).collect();
+        Some(LeastSquares { seen, columns: columns.len(), weights: weights.to_vec(), singular })
+    }
+
+    /// The diagonal of the hat matrix A A⁺: how much of each value's own error its fit takes up.
+    pub fn leverages(&self) -> Vec<f64> {
+        let leverage = |i: usize| self.singular.iter().map(|(_, left, _)| left[i].powi(2)).sum();
+        (0..self.weights.len()).map(leverage).collect()
+    }
+
+    /// What the variables move by if the values do.
+    pub fn fit(&self, values: &[f64]) -> Vec<f64> {
+        let along = |left: &[f64]| -> f64 {
+            left.iter().zip(values).zip(&self.weights).map(|((u, value), weight)| u * value * weight).sum()
+        };
+        let mut moved = vec![0.0; self.columns];
+        for (value, left, right) in &self.singular {
+            let part = along(left) / value;
+            self.seen.iter().zip(right).for_each(|(&(j, length), v)| moved[j] += part * v / length);
+        }
+        moved
     }
 }
 

@@ -130,7 +130,6 @@ pub enum When {
 /// A loss that is a sum of densities.
 struct Term {
     parts: Vec<Loaded>,
-    weight: f64,
     /// The observation whose places move with the unknowns: its number and its data.
     moving: Option<(usize, Table)>,
 }

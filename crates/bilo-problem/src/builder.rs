@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
 use crate::files::folder::Folder;
 use crate::model::domain::{Constant, Coordinate};
 use crate::model::likelihood::Likelihood;
+use crate::model::observation::Sigma;
 use crate::model::problem::Problem;
 use crate::model::unknown::Unknown;
 use crate::resolve::resolve;
@@ -138,11 +139,11 @@ impl ProblemBuilder {
         self.weighted_observation(name, value, data, 1.0)
     }
 
-    /// Adds data with a weight in the upper-level loss.
+    /// Adds data whose log-likelihood is multiplied by a weight.
     pub fn weighted_observation(mut self, name: &str, value: &str, data: DataSpec, weight: f64) -> Self {
         let (name, value) = (name.to_string(), Some(value.to_string()));
-        let likelihood = Likelihood::Gaussian;
-        self.written.observations.push(ObservationSpec { name, value, data, likelihood, weight });
+        let (likelihood, sigma) = (Likelihood::Gaussian, Sigma::OfData);
+        self.written.observations.push(ObservationSpec { name, value, data, likelihood, sigma, weight });
         self
     }
 
@@ -151,6 +152,15 @@ impl ProblemBuilder {
         match self.written.observations.last_mut() {
             Some(observation) => observation.likelihood = likelihood,
             None => self.misplace("`likelihood` is about the observation added last, and there is none yet"),
+        }
+        self
+    }
+
+    /// How large the errors of the observation added last are; as its data say otherwise.
+    pub fn sigma(mut self, sigma: Sigma) -> Self {
+        match self.written.observations.last_mut() {
+            Some(observation) => observation.sigma = sigma,
+            None => self.misplace("`sigma` is about the observation added last, and there is none yet"),
         }
         self
     }

@@ -96,7 +96,7 @@ pub use grid::values::GridValues;
 pub use model::{
     Argument, Constant, Contour, Coordinate, Data, Equation, FIELD, Formula, FunctionBasis, GivenField,
     Input, KnownFunction, Layout, Learning, Likelihood, Made, Neighbour, Observation, Picture, Points,
-    Problem, Quadrature, RandomField, Regulariser, RegulariserKind, Renewal, State, Table, Transform,
+    Problem, Quadrature, RandomField, Regulariser, RegulariserKind, Renewal, Sigma, State, Table, Transform,
     Unknown, UnknownFunction, Variable, divided,
 };
 pub use read::Overrides;

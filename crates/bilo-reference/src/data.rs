@@ -4,7 +4,7 @@ use crate::process::draw_particles;
 use crate::solver::{ReferenceSolution, ReferenceSolver};
 use bilo_problem::diagnostic::{Diagnostic, Error, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
-use bilo_problem::{Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Table};
+use bilo_problem::{Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Sigma, Table};
 use bilo_solve::Interrupt;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
@@ -82,7 +82,11 @@ impl Maker<'_> {
             }
             *value += normal.sample(&mut random);
         }
-        Ok(Table { coordinates, values, sigma: None })
+        let sigma = match self.observation.sigma {
+            Sigma::Known(sigma) => Some(vec![sigma; values.len()]),
+            Sigma::OfData | Sigma::Estimated => None,
+        };
+        Ok(Table { coordinates, values, sigma })
     }
 
     /// Values of another expression than the observed one, with a random field of this seed's own.

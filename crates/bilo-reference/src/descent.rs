@@ -117,7 +117,7 @@ impl<'a> Target<'a> {
         let evaluation = self.loss.evaluate(&theta)?;
         let mut gradient = self.loss.gradient(&evaluation)?;
         let mut terms = evaluation.loss_terms.terms.clone();
-        let mut total = self.loss.data.total(&terms);
+        let mut total = evaluation.loss_terms.loss;
         for (function, regulariser) in self.regularisers.iter().enumerate() {
             let Some(regulariser) = regulariser else { continue };
             let (mean, by_values) = regulariser.mean(&theta.functions[function]);

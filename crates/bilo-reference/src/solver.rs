@@ -284,6 +284,14 @@ impl ReferenceSolver {
         self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
     }
 
+    /// The order of its error where the solution is smooth: that of differences, or of a scheme for shocks.
+    pub fn order(&self) -> f64 {
+        match self.engine {
+            Engine::Central(_) => 2.0,
+            Engine::Godunov(..) => 1.0,
+        }
+    }
+
     /// The scheme's name in a problem file.
     pub fn scheme(&self) -> &'static str {
         match self.engine {

@@ -1,8 +1,9 @@
 //! An outcome for tests.
 
 use bilo::outcome::{
-    At, Audit, Field, Fields, Fit, Kind, MisfitOutcome, Near, NearState, Noise, NoiseSource, OperatorOutcome,
-    Outcome, ScalarOutcome, Seconds, SolvedBy, StateOutcome, Steps, Stop, Unknowns,
+    At, Audit, Colour, Field, Fields, Fit, Goodness, Kind, MisfitOutcome, Near, NearState, Noise,
+    NoiseSource, OperatorOutcome, Outcome, Reason, ReasonKind, ScalarOutcome, Seconds, SolvedBy,
+    StateOutcome, Steps, Stop, Unknowns, Verdict,
 };
 
 /// Two unknowns, one of them with a truth and a unit; a loss that is not finite.
@@ -13,9 +14,7 @@ pub(crate) fn outcome() -> Outcome {
         guess,
         estimate,
         truth,
-        data_optimal: None,
-        sd: None,
-        sd_network: None,
+        ..ScalarOutcome::default()
     };
     let known = ScalarOutcome {
         data_optimal: Some(2.01),
@@ -55,6 +54,23 @@ pub(crate) fn outcome() -> Outcome {
                 ..Fit::default()
             },
         }],
+        verdict: Verdict {
+            colour: Colour::Orange,
+            reasons: vec![Reason {
+                colour: Colour::Orange,
+                kind: ReasonKind::Untested,
+                sentence: "the fit of the data was not tested".into(),
+                help: String::new(),
+            }],
+        },
+        goodness: Goodness::default(),
+        discretisation: None,
+        weakest: String::new(),
+        log_likelihood: None,
+        starts: vec![],
+        minima: vec![],
+        regularisation: vec![],
+        remedy: String::new(),
         audit: vec![
             Audit { at: At::Guess, cosine: 0.995, relative_error: 0.02, below_noise: false },
             Audit { at: At::Estimate, cosine: -0.25, relative_error: 1.5, below_noise: true },
@@ -69,7 +85,12 @@ pub(crate) fn outcome() -> Outcome {
         }],
         correlations: vec![vec![1.0, -0.5], vec![-0.5, 1.0]],
         singular_values: vec![4.0, 0.5],
-        noise: vec![Noise { observation: "ends".into(), source: NoiseSource::Stated, sd: Some(0.01) }],
+        noise: vec![Noise {
+            observation: "ends".into(),
+            source: NoiseSource::Stated,
+            sd: Some(0.01),
+            ..Noise::default()
+        }],
         notes: vec![],
         warnings: vec![],
         steps: Steps { pretrain: 10, train: 20 },

@@ -4,9 +4,9 @@ use super::number::{duration, significant};
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
-    Divergence, FunctionOutcome, LearnedOutcome, OperatorOutcome, Outcome, ScalarOutcome, SolvedBy, Stop,
+    Divergence, FunctionOutcome, LearnedOutcome, NoiseSource, OperatorOutcome, Outcome, Reason,
+    ScalarOutcome, SolvedBy, Stop, Verdict,
 };
-use bilo::uncertainty::NoiseSource;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -14,10 +14,6 @@ const COLUMNS: usize = 7;
 
 const HEADING: [&str; COLUMNS] =
     ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
-
-/// From this relative difference on, the network is no solution of the PDE at the estimate. What a
-/// trained network leaves is ten times smaller or less.
-pub(crate) const NO_SOLUTION: f64 = 0.05;
 
 /// Unknowns, states, why, when and in which phase the run ended, and where the files are.
 pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
@@ -27,6 +23,7 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
         text.push('\n');
     }
     outcome.unknowns.functions.iter().for_each(|unknown| text += &function(unknown));
+    text += &verdict(&outcome.verdict);
     text += &operator(outcome);
     text += &states(outcome);
     text += &classical(outcome);
@@ -105,6 +102,16 @@ fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
     ]
 }
 
+/// The verdict, and a line for each reason.
+fn verdict(verdict: &Verdict) -> String {
+    let mut text = format!("Verdict: {}.\n", verdict.colour.name());
+    for Reason { colour, sentence, help, .. } in &verdict.reasons {
+        let help = if help.is_empty() { String::new() } else { format!("; {help}") };
+        let _ = writeln!(text, "  {}: {sentence}{help}.", colour.name());
+    }
+    text
+}
+
 /// What stands for the solution, if it is not the network that everybody expects.
 fn operator(outcome: &Outcome) -> String {
     if let Some(learned) = &outcome.learned {
@@ -141,7 +148,6 @@ fn states(outcome: &Outcome) -> String {
             );
         }
     }
-    text += &distrust(outcome);
     if let Some(failure) = &outcome.classical_failure {
         let failure = failure.trim_end_matches('.');
         let _ = writeln!(
@@ -198,6 +204,7 @@ fn classical(outcome: &Outcome) -> String {
             NoiseSource::Stated => "as stated",
             NoiseSource::Residuals => "from the residuals",
             NoiseSource::Likelihood => "as its likelihood says",
+            NoiseSource::None => "as stated",
         };
         match noise.sd {
             Some(sd) => format!("noise {sd:.2e} in {} ({source})", noise.observation),
@@ -209,34 +216,6 @@ fn classical(outcome: &Outcome) -> String {
         let _ = writeln!(text, "± is one standard deviation with {}.", noise.join(", "));
     }
     text
-}
-
-/// Estimates come from the network's solution: if that is none, they mean nothing.
-fn distrust(outcome: &Outcome) -> String {
-    // What is not a number is not small either.
-    let fine = |error: f64| error <= NO_SOLUTION;
-    let off = outcome.states.iter().filter(|state| !state.relative_l2_vs_classical.is_none_or(fine));
-    let names: Vec<&str> = off.map(|state| state.name.as_str()).collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    let (ours, names) = (outcome.solved_by, names.join(", "));
-    if ours == SolvedBy::Dictionary {
-        return format!(
-            "WARNING: the dictionary does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
-             Try more features (operator.modes) or a network (operator.kind = \"network\").\n"
-        );
-    }
-    if ours == SolvedBy::LearnedOperator {
-        return format!(
-            "WARNING: the learned operator is far from the solution at the estimate (see {names}): do not trust the unknowns.\n\
-             Its examples may not reach there; widen them ([examples]), take more, or learn longer.\n"
-        );
-    }
-    format!(
-        "WARNING: the network does not solve the PDE at the estimate (see {names}): do not trust the unknowns.\n\
-         Try more steps (train.pretrain-steps, train.train-steps) or smaller rates (train.rate, train.theta-rate).\n"
-    )
 }
 
 fn stop(outcome: &Outcome, phase: Phase) -> String {

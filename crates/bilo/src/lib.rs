@@ -37,7 +37,7 @@ mod cache;
 pub mod method;
 
 pub use bilo_assess::examine::{self, Examination, examine};
-pub use bilo_assess::{audit, function_uncertainty, identify, outcome, uncertainty, verify};
+pub use bilo_assess::{audit, function_uncertainty, identify, noise, outcome, uncertainty, verify};
 pub use bilo_fit::{checkpoint, data_loss, gauss_newton, monitor, observer, sensitivities};
 pub use bilo_operator::hardware::Hardware;
 pub use bilo_operator::{level, observed, operator, state, train};

@@ -3,7 +3,7 @@
 use bilo::data::observed_tables;
 use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::outcome::{Outcome, Stop};
-use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
+use bilo::problem::{Coordinate, DataSpec, Likelihood, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -128,6 +128,7 @@ fn weights_and_sigmas_count_as_in_the_upper_level() {
         .equation("still", "u_t", PointsSpec::grid([("t", 11)]))
         .observation("one", "u", DataSpec::table(table([1.0, 2.0], Some(vec![0.5, 1.0]))))
         .observation("two", "2*u", DataSpec::table(table([6.0, 6.0], None)))
+        .likelihood(Likelihood::MeanSquare)
         .build()
         .unwrap();
     problem.observations[1].weight = 0.25;

@@ -1,9 +1,9 @@
 //! The audit tells an operator that knows its derivatives from one that does not.
 
+use bilo::noise::NoiseSource;
 use bilo::observer::Silent;
-use bilo::outcome::Outcome;
+use bilo::outcome::{Colour, Outcome, Reason, ReasonKind};
 use bilo::problem::{Coordinate, DataSpec, OperatorKind, Overrides, PointsSpec, Problem, Table, Unknown};
-use bilo::uncertainty::NoiseSource;
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -39,15 +39,19 @@ fn an_operator_trained_by_both_terms_has_the_classical_gradient() {
     assert!(guess.cosine > 0.99 && guess.relative_error < 0.1 && !guess.below_noise, "{guess:?}");
     assert_eq!(outcome.audit[1].at.name(), "estimate");
     assert_eq!(outcome.warnings, Vec::<String>::new());
-    assert!(outcome.notes[0].contains("training error, not noise, dominates"), "{:?}", outcome.notes);
+    let first = &outcome.verdict.reasons[0];
+    assert_eq!(
+        (first.colour, first.kind),
+        (Colour::Red, ReasonKind::SolversDisagree),
+        "{:?}",
+        outcome.verdict
+    );
     // The same data, so the same optimum, whatever training did.
     for unknown in &outcome.unknowns.numbers {
         assert!((unknown.data_optimal.unwrap() - 2.0).abs() < 1e-6, "{unknown:?}");
-        let ratio = unknown.sd_ratio().unwrap();
         assert!(
-            (ratio - 1.0).abs() < 0.2,
-            "{}: the network's error bar over the classical one {ratio}",
-            unknown.name
+            unknown.sd.is_none() && unknown.sd_network.is_none(),
+            "data without noise leave no error bars"
         );
     }
     let misfit = &outcome.misfits[0];
@@ -102,16 +106,19 @@ fn an_estimate_outside_its_error_bar_around_the_data_optimal_value_is_named() {
         // 800 cells: an error of second order.
         assert!((k.data_optimal.unwrap() - 2.0).abs() < 1e-5, "{k:?}");
         let ratio = (k.estimate - k.data_optimal.unwrap()).abs() / k.sd.unwrap();
-        // A note where there is no noise, else a warning.
-        let sentences = if sigma.is_none() { &outcome.notes } else { &outcome.warnings };
-        let said: Vec<&String> = sentences.iter().filter(|w| w.contains("data-optimal")).collect();
-        assert_eq!((ratio > 1.0, said.len()), (outside, usize::from(outside)), "{ratio}: {said:?}");
+        let reasons = outcome.verdict.reasons.iter();
+        let said: Vec<&Reason> =
+            reasons.filter(|reason| reason.sentence.contains("sd from the best fit")).collect();
+        // Beyond a third of an error bar it needs a look, beyond a whole one it must not be used.
+        assert!(ratio > 0.3 && said.len() == 1, "{ratio}: {said:?}");
         for said in said {
-            let (_, rest) = said.split_once("k is ").expect("its name");
-            let (number, rest) = rest.split_once(" sd from the data-optimal value 2").expect("its distance");
+            let colour = if outside { Colour::Red } else { Colour::Orange };
+            assert_eq!((ratio > 1.0, said.colour, said.kind), (outside, colour, ReasonKind::SolversDisagree));
+            let (_, rest) = said.sentence.split_once("k is ").expect("its name");
+            let (number, _) = rest.split_once(" sd from the best fit 2").expect("its distance");
             // Two digits.
-            assert!((number.parse::<f64>().unwrap() / ratio - 1.0).abs() < 0.05, "{ratio}: {said}");
-            assert!(rest.contains("train longer or take the data-optimal value"), "{said}");
+            assert!((number.parse::<f64>().unwrap() / ratio - 1.0).abs() < 0.05, "{ratio}: {said:?}");
+            assert!(said.help.contains("train longer, or take the best fit"), "{said:?}");
         }
     }
 }

@@ -113,7 +113,7 @@ fn held_values_have_no_band() {
 fn scalars_beside_functions_have_error_bars() {
     let problem = |regularised: bool| {
         let f = FunctionSpec::new("f", ["x"], "1").nodes([7]);
-        let f = if regularised { f.regularise(RegulariserKind::H1, 1e-3) } else { f };
+        let f = if regularised { f.regularise(RegulariserKind::H1, 1e-6) } else { f };
         Problem::builder("both")
             .coordinate(Coordinate::space("x", 0.0, 1.0))
             .unknown(Unknown::new("c", 1.0).truth(2.0).log())

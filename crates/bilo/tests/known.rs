@@ -118,7 +118,7 @@ fn a_reference_on_a_grid_regularises_like_its_formula() {
     let terms = |reference: KnownFunction| {
         let mut problem = rod("1").build().unwrap();
         let kind = RegulariserKind::L2 { reference: Some(reference) };
-        problem.functions[0].regulariser = Some(Regulariser { kind, weight: 1.0 });
+        problem.functions[0].regulariser = Some(Regulariser::new(kind, 1.0));
         let mut device = cpu(problem.training.precision, Some(1));
         let mut operator = LocalOperator::new(&problem, 0).unwrap();
         let tables = observed_tables(&problem, 0).unwrap();

@@ -3,6 +3,7 @@
 use bilo::data::observed_tables;
 use bilo::data_loss::DataLoss;
 use bilo::misfit::ReferenceLoss;
+use bilo::noise::NoiseSource;
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{
@@ -10,7 +11,6 @@ use bilo::problem::{
 };
 use bilo::reference::ReferenceSolver;
 use bilo::sites::Sites;
-use bilo::uncertainty::NoiseSource;
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -247,7 +247,7 @@ fn gradients_are_those_of_finite_differences() {
         let (reference, tables) =
             (ReferenceSolver::new(&problem).unwrap(), observed_tables(&problem, 0).unwrap());
         let loss = ReferenceLoss { data: DataLoss::new(&problem, &tables), reference: &reference };
-        let total = |eta: f64| loss.data.total(&loss.evaluate(&[eta]).unwrap().loss_terms.terms);
+        let total = |eta: f64| loss.evaluate(&[eta]).unwrap().loss_terms.loss;
         let step = 1e-5;
         let difference = (total(0.4 + step) - total(0.4 - step)) / (2.0 * step);
         let gradient = loss.gradient(&loss.evaluate(&[0.4]).unwrap()).unwrap().eta[0];

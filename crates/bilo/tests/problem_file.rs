@@ -323,7 +323,7 @@ fn every_setting_of_network_and_training_is_read() {
         separate = true\nfourier = { features = 4, scale = 2.0 }\n";
     let train = "[train]\nrecipe = \"paper\"\nprecision = \"f64\"\noptimiser = \"lbfgs\"\nschedule = \"cosine\"\n\
         pretrain-steps = 1\ntrain-steps = 2\nrate = 3\ntheta-rate = 4\nrgrad-weight = 5\ndata-weight = 6\nlower-steps = 7\ninverse-steps = 8\npretrain-on-solution = false\n\
-        settle-tolerance = 6\nsettle-steps = 7\ntime-limit = 8\nrecord-every = 9\nlevels = \"alternating\"\n\
+        settle-tolerance = 6\nsettle-steps = 7\nstarts = 10\ntime-limit = 8\nrecord-every = 9\nlevels = \"alternating\"\n\
         max-lower-steps = 10\nlower-tolerance = 11\ntheta-optimiser = \"soap\"\n";
     let (start, rest) = FRONT.split_once("[network]").expect("settings");
     let (_, end) = rest.split_once("[classical]").expect("settings");
@@ -352,6 +352,7 @@ fn every_setting_of_network_and_training_is_read() {
         pretrain_on_solution: false,
         settle_tolerance: 6.0,
         settle_steps: 7,
+        starts: Some(10),
         time_limit: Some(8.0),
         record_every: 9,
     };

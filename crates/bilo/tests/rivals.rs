@@ -93,7 +93,7 @@ fn a_physics_informed_network_finds_a_scalar() {
     assert_eq!(found.method, "pinn");
     let d = &found.unknowns.numbers[0];
     assert!(d.relative_error().unwrap() < 0.01, "{d:?}");
-    assert!(d.sd.is_some() && d.sd_network.is_none() && d.data_optimal.is_some());
+    assert!(d.sd.is_none() && d.sd_network.is_none() && d.data_optimal.is_some());
     assert!(found.operator.is_none() && found.audit.is_empty());
     assert!(found.states[0].relative_l2_vs_classical.unwrap() < 0.01);
     let names: Vec<&str> = found.losses.iter().map(|(name, _)| &name[..]).collect();
@@ -201,7 +201,7 @@ fn neural_operators_find_a_scalar() {
         assert!(held_back < 0.02, "{method:?}: {held_back}");
         let d = &found.unknowns.numbers[0];
         assert!(d.relative_error().unwrap() < 0.03, "{method:?}: {d:?}");
-        assert!(d.sd.is_some() && d.data_optimal.is_some() && found.audit.is_empty());
+        assert!(d.sd.is_none() && d.data_optimal.is_some() && found.audit.is_empty());
         assert!(found.states[0].relative_l2_vs_classical.unwrap() < 0.03);
         assert_eq!(solve(SCALAR, method, &LESSONS, 1).unknowns, found.unknowns, "whatever the threads");
     }

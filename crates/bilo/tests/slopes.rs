@@ -141,7 +141,7 @@ fn the_data_loss_has_taylor_rates_one_and_two() {
             let eta: Vec<f64> =
                 start.iter().enumerate().map(|(j, eta)| eta + h * (1.0 - 0.3 * j as f64)).collect();
             let evaluation = loss.evaluate(&eta).unwrap();
-            (loss.data.total(&evaluation.loss_terms.terms), evaluation)
+            (evaluation.loss_terms.loss, evaluation)
         };
         let (value, evaluation) = at(0.0);
         let gradient = loss.gradient(&evaluation).unwrap();

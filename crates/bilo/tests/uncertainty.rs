@@ -3,11 +3,12 @@
 use bilo::data::observed_tables;
 use bilo::data_loss::DataLoss;
 use bilo::misfit::ReferenceLoss;
+use bilo::noise::{Fitted, NoiseLevels, NoiseSource};
 use bilo::observer::Silent;
-use bilo::outcome::Outcome;
+use bilo::outcome::{Colour, Outcome, ReasonKind};
 use bilo::problem::{Coordinate, DataSpec, Overrides, PointsSpec, Problem, Table, Unknown};
 use bilo::reference::ReferenceSolver;
-use bilo::uncertainty::{NoiseLevels, NoiseSource, Uncertainty};
+use bilo::uncertainty::Uncertainty;
 use bilo::{Job, run};
 use std::path::Path;
 
@@ -33,8 +34,9 @@ fn uncertainty_at(problem: &Problem, theta: &[f64]) -> (Uncertainty, NoiseLevels
     let loss = ReferenceLoss { data: DataLoss::new(problem, &tables), reference: &reference };
     let eta: Vec<f64> = problem.unknowns.iter().zip(theta).map(|(u, &theta)| u.eta_of(theta)).collect();
     let evaluation = loss.evaluate(&eta).unwrap();
-    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values).unwrap();
     let observed = loss.slopes(&evaluation).unwrap();
+    let fitted = Fitted::new(&loss.data, &evaluation.loss_terms, Some(&observed));
+    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values, &fitted).unwrap();
     (Uncertainty::new(problem, &noise, &observed, &eta).expect("finite slopes"), noise)
 }
 
@@ -52,7 +54,6 @@ fn fisher_kpp_has_the_known_floor() {
             (levels.observations[0].source, levels.observations[0].sd),
             (NoiseSource::Stated, Some(noise))
         );
-        assert_eq!(found.warnings, [""; 0]);
     }
 }
 
@@ -89,7 +90,8 @@ fn without_a_stated_noise_the_residuals_tell_it() {
     for (with, without) in stated.unknowns.numbers.iter().zip(&silent.unknowns.numbers) {
         assert_eq!(with.estimate, without.estimate);
         let ratio = without.sd.unwrap() / with.sd.unwrap();
-        assert!((ratio * 0.01 / found - 1.0).abs() < 1e-9, "{ratio}");
+        // The error bars for data of a table are those of a finer grid.
+        assert!((ratio * 0.01 / found - 1.0).abs() < 0.01, "{ratio}");
     }
 }
 
@@ -112,14 +114,14 @@ fn level(sigma: Option<Vec<f64>>, weight: f64) -> Problem {
         .unwrap()
 }
 
-/// The estimate is Σ w s d / Σ w s² with slopes s = 1, 1, 2 and weights w = weight/(n sigma²): its variance
+/// The estimate is Σ w s d / Σ w s² with slopes s = 1, 1, 2 and weights w = weight/sigma²: its variance
 /// is Σ (w s sigma)² / (Σ w s²)², whatever the weight of the second observation.
 #[test]
 fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
     let sigma = [0.1, 0.2, 0.3];
     for weight in [0.5, 1.0, 10.0] {
         let outcome = adjoint(&level(Some(sigma[..2].to_vec()), weight), 0);
-        let w = [0.5 / sigma[0].powi(2), 0.5 / sigma[1].powi(2), weight / sigma[2].powi(2)];
+        let w = [sigma[0].powi(-2), sigma[1].powi(-2), weight * sigma[2].powi(-2)];
         let slopes = [1.0_f64, 1.0, 2.0];
         let total: f64 = (0..3).map(|i| w[i] * slopes[i].powi(2)).sum();
         let square: f64 = (0..3).map(|i| (w[i] * slopes[i] * sigma[i]).powi(2)).sum();
@@ -127,12 +129,14 @@ fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
         assert!((sd * total / square.sqrt() - 1.0).abs() < 1e-9, "weight {weight}: sd {sd}");
         assert_eq!(outcome.noise[1].source, NoiseSource::Sigma);
     }
-    // One unknown, three values: each residual square counts 3/2.
+    // Too few for noise levels of their own: one level, relative to the spread of 1 and 2 (variance 1/4) and to 3 (square 9),
+    // from three values less one unknown.
     let outcome = adjoint(&level(None, 1.0), 0);
-    let residual = 2.0 * outcome.unknowns.numbers[0].estimate - 3.0;
-    let sd = outcome.noise[1].sd;
-    let sd = sd.expect("from the residuals");
-    assert!((sd - (1.5_f64).sqrt() * residual.abs()).abs() < 1e-9, "{sd}");
+    let c = outcome.unknowns.numbers[0].estimate;
+    let square = (((c - 1.0).powi(2) + (c - 2.0).powi(2)) / 0.25 + (2.0 * c - 3.0).powi(2) / 9.0) / 2.0;
+    let sd = outcome.noise[1].sd.expect("from the residuals");
+    assert!((sd - 3.0 * square.sqrt()).abs() < 1e-9, "{sd}");
+    assert!(outcome.notes[0].contains("one noise level was estimated for all of them"), "{:?}", outcome.notes);
 }
 
 /// Only the product a*b is in the equation.
@@ -148,7 +152,11 @@ fn unknowns_that_cannot_be_told_apart_are_named() {
         .build()
         .unwrap();
     let outcome = adjoint(&problem, 0);
-    let warning = outcome.warnings.first().expect("a warning");
+    let warning = &outcome.verdict.reasons.first().expect("a reason").sentence;
+    assert_eq!(
+        (outcome.verdict.colour, outcome.verdict.reasons[0].kind),
+        (Colour::Red, ReasonKind::NotIdentified)
+    );
     assert!(warning.contains("+0.71 a -0.71 b") || warning.contains("-0.71 a +0.71 b"), "{warning}");
     assert!(outcome.singular_values[1] < 1e-8 * outcome.singular_values[0], "{:?}", outcome.singular_values);
     let product = outcome.unknowns.numbers[0].estimate * outcome.unknowns.numbers[1].estimate;
@@ -174,5 +182,6 @@ fn an_unknown_that_the_data_do_not_see_leaves_the_others_their_error_bars() {
     assert!((k.sd.unwrap() / alone.unknowns.numbers[0].sd.unwrap() - 1.0).abs() < 1e-6, "{k:?} {alone:?}");
     assert_eq!((m.estimate, m.sd), (1.0, Some(f64::INFINITY)));
     assert_eq!(both.singular_values[1], 0.0);
-    assert_eq!(both.warnings, ["the data hardly see the combination +1.00 m of relative changes"]);
+    assert_eq!(both.verdict.colour, Colour::Red);
+    assert_eq!(both.verdict.reasons[0].sentence, "the data do not determine the unknown m");
 }

@@ -81,7 +81,12 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
         let truth = unknown.truth.as_ref().map(|truth| format!(", truth {}", truth.describe()));
         let truth = truth.unwrap_or_default();
         let regulariser = match &unknown.regulariser {
-            Some(Regulariser { kind, weight }) => format!("regulariser {} of weight {weight}", kind.name()),
+            Some(Regulariser { kind, automatic: true, .. }) => {
+                format!("regulariser {} of a weight that the data choose", kind.name())
+            }
+            Some(Regulariser { kind, weight, .. }) => {
+                format!("regulariser {} of weight {weight}", kind.name())
+            }
             None => "no regulariser".to_owned(),
         };
         let range = unknown.of.iter().filter(|_| unknown.state().is_some());

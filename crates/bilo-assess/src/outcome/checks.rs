@@ -1,6 +1,6 @@
 //! What the checks after a run found: agreement of the states, fit of the data, audit of the gradient, noise.
 
-use super::json::{Named, named, number};
+use super::json::{Named, list, named, number};
 use serde::{Deserialize, Serialize};
 
 /// The result for one state.
@@ -59,6 +59,43 @@ pub struct Fit {
     pub network: Option<Vec<f64>>,
     /// By the classical solution, if there is one.
     pub classical: Option<Vec<f64>>,
+}
+
+/// The error that the reference solver's grid makes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Discretisation {
+    /// By how much the grid moves each unknown number; empty where functions are unknown.
+    #[serde(deserialize_with = "list")]
+    pub shift: Vec<f64>,
+    /// The order of convergence that this follows from: that of the scheme, or what three grids show.
+    pub order: f64,
+    /// How many grids were solved on.
+    pub grids: usize,
+    /// Cells of the finest one.
+    pub cells: Vec<usize>,
+    /// Its steps in time.
+    pub steps: usize,
+    /// Whether it is finer than stated.
+    pub refined: bool,
+    /// Whether no unknown moves by more than a tenth of its error bar.
+    pub enough: bool,
+}
+
+/// The weight of a regulariser that the data chose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RegularisationOutcome {
+    /// The unknown function.
+    #[serde(skip)]
+    pub name: String,
+    /// The weight that the search was made with.
+    pub weight: f64,
+    /// The weight of the largest evidence near the estimate: the same, if the choice has settled.
+    pub by_evidence: f64,
+    /// The weight that leaves residuals as large as the noise, if that is known and there is one.
+    pub by_discrepancy: Option<f64>,
+    /// The weight at the corner of the L-curve, if it has one.
+    pub by_l_curve: Option<f64>,
 }
 
 /// Where an audit was made.
@@ -122,7 +159,7 @@ pub struct NearState {
 }
 
 /// Where the size of an observation's noise is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoiseSource {
     /// The column `sigma` of its data.
@@ -130,13 +167,16 @@ pub enum NoiseSource {
     /// The noise that its synthetic data are stated to have.
     Stated,
     /// What the solution leaves of the data.
+    #[default]
     Residuals,
     /// The likelihood of the observation, which has no errors of a size.
     Likelihood,
+    /// There is none: synthetic data without noise.
+    None,
 }
 
 /// The noise of an observation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// The observation.
     #[serde(skip)]
@@ -144,8 +184,18 @@ pub struct Noise {
     /// Where its size is known from.
     pub source: NoiseSource,
     /// Its standard deviation, the root mean square where it differs from value to value; none where the
-    /// data are no values with errors.
+    /// data are no values with errors, or too few to tell.
     pub sd: Option<f64>,
+    /// The standard error of that, where it was estimated.
+    #[serde(default)]
+    pub sd_error: Option<f64>,
+    /// The number of data.
+    #[serde(default)]
+    pub count: usize,
+    /// How many of them are left beyond the unknowns that were fitted to them, of all observations that share a noise
+    /// level.
+    #[serde(default)]
+    pub freedom: f64,
 }
 
 impl Named for StateOutcome {
@@ -159,6 +209,16 @@ impl Named for StateOutcome {
 }
 
 impl Named for MisfitOutcome {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+}
+
+impl Named for RegularisationOutcome {
     fn name(&self) -> &str {
         &self.name
     }

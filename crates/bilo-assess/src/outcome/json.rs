@@ -112,6 +112,14 @@ pub(super) fn pair<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(f64, f
     }
 }
 
+/// Two numbers or nothing, for `#[serde(deserialize_with)]`.
+pub(super) fn optional_pair<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<(f64, f64)>, D::Error> {
+    let pair: Option<(Option<f64>, Option<f64>)> = Option::deserialize(deserializer)?;
+    Ok(pair.map(|(first, second)| (first.unwrap_or(f64::NAN), second.unwrap_or(f64::NAN))))
+}
+
 fn finite_or_not(values: Vec<Option<f64>>) -> Vec<f64> {
     values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect()
 }

@@ -1,6 +1,6 @@
 //! The results for the unknowns, numbers and functions.
 
-use super::json::{Named, pair};
+use super::json::{Named, optional_pair, pair};
 use bilo_problem::{Problem, Unknown};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeStruct, Serializer};
@@ -39,6 +39,18 @@ pub struct ScalarOutcome {
     pub sd: Option<f64>,
     /// Standard deviation of the estimate by the local operator's sensitivities.
     pub sd_network: Option<f64>,
+    /// The 68 % confidence interval.
+    #[serde(default, deserialize_with = "optional_pair")]
+    pub interval_68: Option<(f64, f64)>,
+    /// The 95 % confidence interval.
+    #[serde(default, deserialize_with = "optional_pair")]
+    pub interval_95: Option<(f64, f64)>,
+    /// Values that it may not leave.
+    #[serde(default, deserialize_with = "optional_pair")]
+    pub bounds: Option<(f64, f64)>,
+    /// Whether it is positive by its statement.
+    #[serde(default)]
+    pub positive: bool,
 }
 
 impl ScalarOutcome {
@@ -50,6 +62,8 @@ impl ScalarOutcome {
             guess: unknown.guess,
             estimate: unknown.theta_of(eta),
             truth: unknown.truth,
+            bounds: unknown.bounds,
+            positive: unknown.is_positive(),
             ..ScalarOutcome::default()
         };
         problem.unknowns.iter().zip(eta).map(outcome).collect()
@@ -72,7 +86,7 @@ impl ScalarOutcome {
 /// With what follows from the rest, for those who read the file without this program.
 impl Serialize for ScalarOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("ScalarOutcome", 10)?;
+        let mut object = serializer.serialize_struct("ScalarOutcome", 14)?;
         object.serialize_field("kind", "scalar")?;
         match &self.unit {
             Some(unit) => object.serialize_field("unit", unit)?,
@@ -86,6 +100,10 @@ impl Serialize for ScalarOutcome {
         object.serialize_field("sd", &self.sd)?;
         object.serialize_field("sd_network", &self.sd_network)?;
         object.serialize_field("sd_ratio", &self.sd_ratio())?;
+        object.serialize_field("interval_68", &self.interval_68)?;
+        object.serialize_field("interval_95", &self.interval_95)?;
+        object.serialize_field("bounds", &self.bounds)?;
+        object.serialize_field("positive", &self.positive)?;
         object.end()
     }
 }

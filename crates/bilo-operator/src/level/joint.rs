@@ -1,7 +1,7 @@
 //! The one loss of a physics-informed network, over its weights W, the weights V of functions and the unknowns at once:
 //!
 //! ```text
-//! Σ_e weight_e mean |r_e|² + w_dat Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f
+//! Σ_e weight_e mean |r_e|² + w_dat L_data + Σ_f weight_f L_reg,f
 //! ```
 //!
 //! Here equation and data pull at the same weights, and w_dat says how hard.

@@ -3,16 +3,22 @@
 use super::{Loaded, LossSlopes, Sum, Term, add_scaled, gaussian_density, on_nodes, part_source, reference};
 use crate::operator::{LocalOperator, with_shifts};
 use bilo_expr::{Expr, Unary};
+use bilo_fit::joint_likelihood::JointLikelihood;
 use bilo_jet::{DensityId, Device, Moves};
 use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
 use bilo_problem::{Problem, RegulariserKind, Table};
 
-/// Σ_o weight_o L_data,o + Σ_f weight_f L_reg,f.
+/// L_data + Σ_f weight_f L_reg,f, with the data of all observations in L_data.
 pub struct Upper {
-    observations: Vec<Term>,
-    regularisers: Vec<Term>,
+    /// The observations, then the regularisers.
+    terms: Vec<Term>,
     names: Vec<String>,
+    joint: JointLikelihood,
+    /// What multiplies L_data.
+    data_weight: f64,
+    /// The weights of the regularisers.
+    regularisers: Vec<f64>,
     /// Unknowns of the device: scalars and what functions have.
     pub(crate) unknowns: usize,
     /// The weights that it moves, if any.
@@ -42,7 +48,9 @@ impl Upper {
         data_weight: f64,
     ) -> Result<Self> {
         let unknowns = operator.operator.unknowns.len();
-        let mut upper = Self { observations: vec![], regularisers: vec![], names: vec![], unknowns, moves };
+        let joint = JointLikelihood::new(problem, &tables);
+        let (terms, names, regularisers) = (vec![], vec![], vec![]);
+        let mut upper = Self { terms, names, joint, data_weight, regularisers, unknowns, moves };
         let moves = moves.unwrap_or(Moves::States);
         let guess = problem.thetas(&problem.eta_of_guess());
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
@@ -56,7 +64,7 @@ impl Upper {
                 parts.push(sum.load(&mut operator.names, device, points, weights)?);
             }
             let moving = observation.likelihood.moves_with_unknowns(problem).then_some((number, table));
-            upper.observations.push(Term { parts, weight: data_weight * observation.weight, moving });
+            upper.terms.push(Term { parts, moving });
             upper.names.push(format!("data.{}", observation.name));
         }
         for (number, function) in problem.functions.iter().enumerate() {
@@ -66,7 +74,8 @@ impl Upper {
             let sum = Sum { density, operator: with_data, moves, origin: &function.form.origin };
             let table = on_nodes(problem, function, reference(function, regulariser))?;
             let parts = vec![sum.load_mean(&mut operator.names, device, table)?];
-            upper.regularisers.push(Term { parts, weight: regulariser.weight, moving: None });
+            upper.terms.push(Term { parts, moving: None });
+            upper.regularisers.push(regulariser.weight);
             upper.names.push(format!("regulariser.{}", function.name));
         }
         Ok(upper)
@@ -79,21 +88,32 @@ impl Upper {
 
     /// Its densities on the device, with the weights of their terms and these terms' numbers.
     pub(crate) fn parts(&self) -> Vec<(DensityId, f64, usize)> {
-        let terms = self.observations.iter().chain(&self.regularisers).enumerate();
+        let weights = self.weights(&vec![1.0; self.terms.len()]);
+        let terms = self.terms.iter().zip(weights).enumerate();
         terms
-            .flat_map(|(number, term)| term.parts.iter().map(move |part| (part.id, term.weight, number)))
+            .flat_map(|(number, (term, weight))| term.parts.iter().map(move |part| (part.id, weight, number)))
             .collect()
     }
 
-    /// Whether places move with the unknowns, so that the host has to follow at every step.
+    fn observations(&self) -> usize {
+        self.terms.len() - self.regularisers.len()
+    }
+
+    /// The derivatives of the loss by its terms.
+    fn weights(&self, terms: &[f64]) -> Vec<f64> {
+        let data = self.joint.slopes(&terms[..self.observations()]);
+        data.iter().map(|slope| self.data_weight * slope).chain(self.regularisers.iter().copied()).collect()
+    }
+
+    /// Whether places move with the unknowns, or weights with the terms, so that the host has to follow at every step.
     pub(crate) fn follows_unknowns(&self) -> bool {
-        self.observations.iter().any(|term| term.moving.is_some())
+        !self.joint.is_linear() || self.terms.iter().any(|term| term.moving.is_some())
     }
 
     /// Puts the places of integrals whose breaks move with the unknowns to where these are now. (The breaks
     /// move no value of the integral, so the gradient is that at fixed places.)
     pub fn move_places(&self, problem: &Problem, device: &mut dyn Device, eta: &[f64]) -> Result<()> {
-        for Term { parts, moving, .. } in &self.observations {
+        for Term { parts, moving } in &self.terms {
             let Some((number, table)) = moving else { continue };
             let sites = Sites::new(problem, &problem.observations[*number], table, &problem.thetas(eta))?;
             for (Loaded { id, given }, part) in parts.iter().zip(&sites.parts) {
@@ -106,17 +126,17 @@ impl Upper {
 
     /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
     pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
-        self.sum(&[&self.observations, &self.regularisers], device, weights, eta)
+        self.sum(&self.terms, device, weights, eta)
     }
 
     /// The data loss without the regularisers, with its derivatives.
     pub fn data_loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
-        self.sum(&[&self.observations], device, weights, eta)
+        self.sum(&self.terms[..self.observations()], device, weights, eta)
     }
 
     fn sum(
         &self,
-        lists: &[&Vec<Term>],
+        terms: &[Term],
         device: &mut dyn Device,
         weights: &[f64],
         eta: &[f64],
@@ -124,16 +144,21 @@ impl Upper {
         let unknowns = with_shifts(eta, self.unknowns);
         let moved = if self.moves.is_some() { weights.len() } else { 0 };
         let mut loss = LossSlopes::zero(eta.len(), moved);
-        for term in lists.iter().copied().flatten() {
-            let (mut sum, mut by_weights) = (0.0, vec![0.0; moved]);
+        let mut slopes = vec![];
+        for term in terms {
+            let (mut sum, mut by_weights, mut by_eta) = (0.0, vec![0.0; moved], vec![]);
             for part in &term.parts {
                 let gradient = self.moves.is_some().then_some(&mut by_weights[..]);
                 let (value, by_unknowns) = device.density(part.id, weights, &unknowns, gradient)?;
                 sum += value;
-                add_scaled(&mut loss.by_eta, term.weight, &by_unknowns);
+                by_eta.push(by_unknowns);
             }
             loss.terms.push(sum);
-            add_scaled(&mut loss.by_weights, term.weight, &by_weights);
+            slopes.push((by_eta, by_weights));
+        }
+        for ((by_eta, by_weights), weight) in slopes.into_iter().zip(self.weights(&loss.terms)) {
+            by_eta.iter().for_each(|part| add_scaled(&mut loss.by_eta, weight, part));
+            add_scaled(&mut loss.by_weights, weight, &by_weights);
         }
         Ok(loss)
     }

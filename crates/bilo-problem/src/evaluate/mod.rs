@@ -10,6 +10,7 @@ mod picture;
 pub(crate) mod points;
 pub(crate) mod quadrature;
 pub mod sites;
+mod starts;
 pub(crate) mod tape;
 pub mod theta;
 pub mod truth;

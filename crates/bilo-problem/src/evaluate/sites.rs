@@ -4,7 +4,7 @@
 //! negative log-likelihood, and 1/2 its second derivative, expected over the data, the Fisher information.
 
 use crate::diagnostic::{Origin, Result};
-use crate::{Constant, Data, Formula, Likelihood, Observation, Problem, Table};
+use crate::{Constant, Data, Formula, Likelihood, Observation, Problem, Sigma, Table};
 use bilo_expr::{Expr, Graph, Input, Leaf, Scope, Scratch, Tape, lower};
 use std::ops::Range;
 
@@ -158,7 +158,11 @@ impl Sites {
         let count = table.values.len();
         let uniform = vec![1.0 / count as f64; count];
         let (law, sigma, weights, calibrated) = match &observation.likelihood {
-            Likelihood::Gaussian => (Law::gaussian(), table.sigma.clone(), uniform, table.sigma.is_some()),
+            Likelihood::Gaussian => {
+                let known = table.sigma.is_some() && observation.sigma != Sigma::Estimated;
+                (Law::gaussian(), table.sigma.clone(), uniform, known)
+            }
+            Likelihood::MeanSquare => (Law::gaussian(), None, uniform, false),
             Likelihood::RelativeL2 => {
                 let size: f64 = table.values.iter().map(|value| value * value).sum();
                 (Law::gaussian(), None, vec![1.0 / size; count], false)

@@ -77,7 +77,24 @@ pub struct Regulariser {
     pub kind: RegulariserKind,
     /// Its weight beside the data loss, which is a mean too.
     pub weight: f64,
+    /// Whether that is only where the search for it begins: the data choose it.
+    pub automatic: bool,
 }
+
+impl Regulariser {
+    /// A density with a weight.
+    pub fn new(kind: RegulariserKind, weight: f64) -> Regulariser {
+        Regulariser { kind, weight, automatic: false }
+    }
+
+    /// A density whose weight the data choose.
+    pub fn automatic(kind: RegulariserKind) -> Regulariser {
+        Regulariser { kind, weight: FIRST_WEIGHT, automatic: true }
+    }
+}
+
+/// Where the search for a weight begins.
+const FIRST_WEIGHT: f64 = 1e-3;
 
 /// The density of a regulariser.
 #[derive(Clone, Debug, PartialEq)]

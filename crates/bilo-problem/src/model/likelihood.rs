@@ -11,6 +11,8 @@ use crate::words::{Words, words};
 pub enum Likelihood {
     /// Independent normal errors: ((value - data)/sigma)², with sigma one where there is none.
     Gaussian,
+    /// The mean of (value - data)², whatever the errors are: the loss of the paper, and no likelihood.
+    MeanSquare,
     /// Σ (value - data)² / Σ data²: for images and segmentations, whatever their size.
     RelativeL2,
     /// The data are zeros and ones (or shares), the value the probability of a one.
@@ -44,6 +46,7 @@ pub enum Likelihood {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LikelihoodName {
     Gaussian,
+    MeanSquare,
     RelativeL2,
     Bernoulli,
     Robust,
@@ -52,6 +55,7 @@ pub(crate) enum LikelihoodName {
 
 words!(LikelihoodName {
     "gaussian" => Gaussian,
+    "mean-square" => MeanSquare,
     "relative-l2" => RelativeL2,
     "bernoulli" => Bernoulli,
     "robust" => Robust,
@@ -78,6 +82,7 @@ impl Likelihood {
     pub fn name(&self) -> &'static str {
         let name = match self {
             Likelihood::Gaussian => LikelihoodName::Gaussian,
+            Likelihood::MeanSquare => LikelihoodName::MeanSquare,
             Likelihood::RelativeL2 => LikelihoodName::RelativeL2,
             Likelihood::Bernoulli => LikelihoodName::Bernoulli,
             Likelihood::Huber { .. } | Likelihood::Student { .. } => LikelihoodName::Robust,
@@ -96,7 +101,7 @@ impl Likelihood {
     /// while a log-likelihood per datum is known up to a constant, and one is much.
     pub fn size(&self, term: f64) -> f64 {
         match self {
-            Likelihood::Gaussian | Likelihood::RelativeL2 => term,
+            Likelihood::Gaussian | Likelihood::MeanSquare | Likelihood::RelativeL2 => term,
             _ => 1.0,
         }
     }

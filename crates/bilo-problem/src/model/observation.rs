@@ -14,8 +14,22 @@ pub struct Observation {
     pub data: Data,
     /// How the data speak of the observed quantity.
     pub likelihood: Likelihood,
-    /// Weight of its term in the upper-level loss.
+    /// How large the errors of the data are.
+    pub sigma: Sigma,
+    /// What multiplies its log-likelihood: one, unless somebody wants it to count for more or for less.
     pub weight: f64,
+}
+
+/// How large the errors of data are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sigma {
+    /// As the data say, by a column `sigma` or as the noise of synthetic data; estimated where they do not.
+    #[default]
+    OfData,
+    /// One standard deviation for all of them.
+    Known(f64),
+    /// Estimated with the unknowns; a column `sigma` then says how large the errors are beside each other.
+    Estimated,
 }
 
 /// Observed values.

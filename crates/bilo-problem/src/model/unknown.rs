@@ -80,6 +80,11 @@ impl Unknown {
         Unknown { unit: Some(unit.to_string()), ..self }
     }
 
+    /// Whether it cannot be negative: its logarithm is moved, or its bounds say so.
+    pub fn is_positive(&self) -> bool {
+        self.transform == Transform::Log || self.bounds.is_some_and(|(lo, _)| lo >= 0.0)
+    }
+
     /// The variable eta of a value theta.
     pub fn eta_of(&self, theta: f64) -> f64 {
         match self.transform {

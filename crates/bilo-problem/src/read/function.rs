@@ -87,9 +87,21 @@ fn read_counts(node: &Node, path: &str, of: &[Argument], constants: &[Constant])
     names.iter().map(|name| count(reader.require(name, "101")?, name)).collect()
 }
 
+/// The word for a weight that the data choose.
+const AUTO: &str = "auto";
+
 fn read_regulariser(reader: &Reader<'_>) -> Result<Regulariser> {
     let kind = reader.word("kind")?.ok_or_else(|| reader.missing("kind", "\"h1\""))?;
-    let weight = reader.number("weight")?.ok_or_else(|| reader.missing("weight", "1e-3"))?;
+    let automatic =
+        reader.get("weight").is_some_and(|node| matches!(&node.value, Value::Text(text) if text == AUTO));
+    let weight = match automatic {
+        true => None,
+        false => Some(reader.number("weight")?.ok_or_else(|| reader.missing("weight", "\"auto\""))?),
+    };
+    if let (Some(node), true) = (reader.get("weight"), automatic && kind == RegulariserName::Tv) {
+        let message = "total variation is no Gaussian prior, so the data cannot choose its weight";
+        return Err(Diagnostic::new(message, node.origin.clone()).help("write a number").into());
+    }
     if let (Some(node), true) = (reader.get("smoothing"), kind != RegulariserName::Tv) {
         let message = "`smoothing` belongs to `kind = \"tv\"`";
         return Err(Diagnostic::new(message, node.origin.clone()).into());
@@ -101,5 +113,8 @@ fn read_regulariser(reader: &Reader<'_>) -> Result<Regulariser> {
         }
         RegulariserName::L2 => RegulariserKind::L2 { reference: None },
     };
-    Ok(Regulariser { kind, weight })
+    Ok(weight.map_or_else(
+        || Regulariser::automatic(kind.clone()),
+        |weight| Regulariser::new(kind.clone(), weight),
+    ))
 }

@@ -50,6 +50,7 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
     };
     Ok(match name {
         LikelihoodName::Gaussian => Likelihood::Gaussian,
+        LikelihoodName::MeanSquare => Likelihood::MeanSquare,
         LikelihoodName::RelativeL2 => Likelihood::RelativeL2,
         LikelihoodName::Bernoulli => Likelihood::Bernoulli,
         LikelihoodName::Robust => Likelihood::Huber { threshold: Likelihood::HUBER, sigma: None },

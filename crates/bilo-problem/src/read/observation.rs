@@ -2,14 +2,18 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::likelihood::Likelihood;
+use crate::model::observation::Sigma;
 use crate::read::Statement;
 use crate::read::likelihood::read_likelihood;
 use crate::read::points::read_spec;
 use crate::schema;
 use crate::tree::reader::{Reader, number, string, table};
-use crate::tree::{Entry, Node, join};
+use crate::tree::{Entry, Node, Value, join};
 use crate::written::ObservationSpec;
 use crate::written::data::{DataChoice, SyntheticSpec};
+
+/// The word for a sigma that is not known.
+const ESTIMATE: &str = "estimate";
 
 impl Statement<'_> {
     pub(super) fn observation(&self, path: &str, entry: &Entry) -> Result<ObservationSpec> {
@@ -22,6 +26,7 @@ impl Statement<'_> {
             value: reader.expression("value")?,
             data: self.data(&join(path, "data"), data, particles)?.into(),
             likelihood,
+            sigma: read_sigma(&reader)?,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })
     }
@@ -50,6 +55,16 @@ impl Statement<'_> {
         let noise = reader.number("noise")?.unwrap_or(0.0);
         Ok(DataChoice::Synthetic(SyntheticSpec { points: read_spec(&reader, self)?, noise, value, field }))
     }
+}
+
+/// `sigma`: a number, or the word `estimate`.
+fn read_sigma(reader: &Reader<'_>) -> Result<Sigma> {
+    let estimated =
+        reader.get("sigma").is_some_and(|node| matches!(&node.value, Value::Text(text) if text == ESTIMATE));
+    if estimated {
+        return Ok(Sigma::Estimated);
+    }
+    Ok(reader.number("sigma")?.map_or(Sigma::OfData, Sigma::Known))
 }
 
 fn drawn(synthetic: &Node) -> Result<DataChoice> {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Error, Result};
 use crate::model::likelihood::Likelihood;
-use crate::model::observation::{Data, Made, Observation};
+use crate::model::observation::{Data, Made, Observation, Sigma};
 use crate::resolve::data_file::{DataFile, read_particles, read_table};
 use crate::resolve::points::{self, Ground};
 use crate::written::ObservationSpec;
@@ -20,11 +20,20 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         return Err(ground.places.error(&format!("{path}.data"), message).into());
     }
     let particles = matches!(spec.likelihood, Likelihood::PoissonProcess { .. });
+    let mut data = data(spec.data.choice, particles, &format!("{path}.data"), ground)?;
+    if let (Data::Table(table), Sigma::Known(sigma)) = (&mut data, spec.sigma) {
+        if table.sigma.is_some() {
+            let message = "the data have a column `sigma` of their own";
+            return Err(ground.places.error(&format!("{path}.sigma"), message).into());
+        }
+        table.sigma = Some(vec![sigma; table.values.len()]);
+    }
     Ok(Observation {
         value: ground.places.formula(&format!("{path}.value"), value)?,
-        data: data(spec.data.choice, particles, &format!("{path}.data"), ground)?,
+        data,
         name: spec.name,
         likelihood: spec.likelihood,
+        sigma: spec.sigma,
         weight: spec.weight,
     })
 }

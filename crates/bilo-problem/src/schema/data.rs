@@ -88,7 +88,19 @@ pub(crate) static OBSERVATION: TableSchema = TableSchema {
              and inputs",
         ),
         required("data", Table(&DATA), "the observed values").said("see below"),
-        optional("weight", NotNegative, "`1`", "weight of its term in the upper-level loss"),
+        optional(
+            "sigma",
+            Any(&[Positive, Word(&["estimate"])]),
+            "the column `sigma` of the data, the `noise` of synthetic ones, else `\"estimate\"`",
+            "standard deviation of the errors, all alike; `\"estimate\"` finds it with the unknowns",
+        )
+        .said("number or `\"estimate\"`"),
+        optional(
+            "weight",
+            NotNegative,
+            "`1`",
+            "multiplies its log-likelihood, for data that are to count for more or for less than their errors say",
+        ),
         optional(
             "likelihood",
             Any(&[LIKELIHOODS, Table(&LIKELIHOOD)]),

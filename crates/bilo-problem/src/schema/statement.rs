@@ -182,7 +182,12 @@ pub(crate) static REGULARISE: TableSchema = TableSchema {
             "the mean of what: `\"h1\"` the square of the gradient, `\"tv\"` the total variation, `\"l2\"` the \
              square of the distance from `reference`",
         ),
-        required("weight", NotNegative, "what it is multiplied by"),
+        required(
+            "weight",
+            Any(&[NotNegative, Word(&["auto"])]),
+            "what it is multiplied by; `\"auto\"` lets the data choose it, by the evidence (not for `\"tv\"`)",
+        )
+        .said("number or `\"auto\"`"),
         optional(
             "smoothing",
             Positive,

@@ -45,6 +45,18 @@ impl Classical {
         Classical { cells: vec![count; axes], steps: count, ..Classical::of(Recipe::Fast) }
     }
 
+    /// With half as many cells and steps.
+    pub fn coarsened(&self) -> Classical {
+        let cells = self.cells.iter().map(|&cells| cells / 2).collect();
+        Classical { cells, steps: self.steps.div_ceil(2), ..self.clone() }
+    }
+
+    /// With twice as many cells and steps.
+    pub fn refined(&self) -> Classical {
+        let cells = self.cells.iter().map(|&cells| 2 * cells).collect();
+        Classical { cells, steps: 2 * self.steps, ..self.clone() }
+    }
+
     /// These settings, nowhere finer than `most`.
     pub fn at_most(&self, most: usize) -> Classical {
         let cells = self.cells.iter().map(|&cells| cells.min(most)).collect();

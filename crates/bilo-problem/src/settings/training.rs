@@ -69,6 +69,10 @@ settings! {
              window and no loss falls; `0` turns the test off";
         "settle-steps" settle_steps: usize = 500, paper 1000;
             Count(1, None), "length of that window";
+        "starts" starts: Option<usize> = None;
+            Count(1, Some(10_000)),
+            "searches from so many places, spread over the `bounds` or around the guess; without it from the guess, and \
+             from eight others where no fit is found that the errors of the data allow";
         "time-limit" time_limit: Option<f64> = None;
             Positive, "seconds after which the run stops with what it has";
         "record-every" record_every: usize = 10;

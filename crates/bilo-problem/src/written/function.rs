@@ -97,7 +97,12 @@ impl FunctionSpec {
 
     /// What is added to the upper-level loss.
     pub fn regularise(self, kind: RegulariserKind, weight: f64) -> Self {
-        Self { regulariser: Some(Regulariser { kind, weight }), ..self }
+        Self { regulariser: Some(Regulariser::new(kind, weight)), ..self }
+    }
+
+    /// What is added to the upper-level loss with a weight that the data choose.
+    pub fn regularise_by_data(self, kind: RegulariserKind) -> Self {
+        Self { regulariser: Some(Regulariser::automatic(kind)), ..self }
     }
 
     /// What an L2 regulariser holds it to, in place of the guess.

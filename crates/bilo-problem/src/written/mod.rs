@@ -13,6 +13,7 @@ pub(crate) mod points;
 
 use crate::model::domain::{Constant, Coordinate};
 use crate::model::likelihood::Likelihood;
+use crate::model::observation::Sigma;
 use crate::model::unknown::Unknown;
 use crate::tree::{Places, Table};
 use data::DataSpec;
@@ -70,5 +71,6 @@ pub(crate) struct ObservationSpec {
     pub(crate) value: Option<String>,
     pub(crate) data: DataSpec,
     pub(crate) likelihood: Likelihood,
+    pub(crate) sigma: Sigma,
     pub(crate) weight: f64,
 }

@@ -9,7 +9,9 @@ mod bpn;
 #[cfg(feature = "learn")]
 mod learned;
 mod pinn;
+mod starts;
 mod trained;
+mod weights;
 
 pub use adjoint::Adjoint;
 pub use bilo::Bilo;
@@ -19,8 +21,9 @@ pub use learned::{DeepOnet, Fno};
 pub use pinn::Pinn;
 
 use bilo_assess::outcome::Outcome;
-use bilo_assess::{Estimate, RunContext, assess};
+use bilo_assess::{Estimate, RunContext};
 use bilo_fit::checkpoint::Checkpoint;
+use bilo_fit::joint_likelihood::JointLikelihood;
 use bilo_fit::monitor::{Interrupt, Monitor};
 use bilo_fit::observer::Observer;
 use bilo_operator::hardware::Hardware;
@@ -119,9 +122,11 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
 }
 
 fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let tables = interruptible_tables(problem, job.seed, interrupt)?;
+    JointLikelihood::new(problem, &tables).require_enough(problem, &tables)?;
     let run = RunContext {
         problem,
-        tables: &interruptible_tables(problem, job.seed, interrupt)?,
+        tables: &tables,
         reference: &ReferenceSolver::new(problem).map(|reference| reference.interruptible(interrupt)),
         method: job.method.name(),
         seed: job.seed,
@@ -130,8 +135,8 @@ fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Mon
         from: job.from.as_deref(),
         interrupt,
     };
-    let estimate = job.method.solve(&run, monitor)?;
-    assess(&run, estimate)
+    let outcome = weights::chosen(&run, job, monitor)?;
+    starts::from_elsewhere(&run, job, outcome, monitor)
 }
 
 /// A run that was stopped before it had a solution.

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::model::Problem;
 use crate::model::likelihood::{Likelihood, Quadrature};
-use crate::model::observation::{Data, Observation, Table};
+use crate::model::observation::{Data, Observation, Sigma, Table};
 use crate::resolve::check::Check;
 use crate::sites::Sites;
 
@@ -12,6 +12,7 @@ impl Check<'_> {
         let path = format!("observation.{}", observation.name);
         self.not_negative(&format!("{path}.weight"), observation.weight)?;
         self.likelihood(observation, &format!("{path}.likelihood"))?;
+        self.sigma(observation, &format!("{path}.sigma"))?;
         let synthetic = format!("{path}.data.synthetic");
         match &observation.data {
             Data::Table(table) => {
@@ -74,8 +75,32 @@ impl Check<'_> {
                     "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
                 Err(self.error(path, message.to_owned()).into())
             }
-            Likelihood::Gaussian | Likelihood::RelativeL2 | Likelihood::Bernoulli => Ok(()),
+            Likelihood::Gaussian
+            | Likelihood::MeanSquare
+            | Likelihood::RelativeL2
+            | Likelihood::Bernoulli => Ok(()),
         }
+    }
+
+    fn sigma(&self, observation: &Observation, path: &str) -> Result<()> {
+        let likelihood = &observation.likelihood;
+        let belongs = match observation.sigma {
+            Sigma::OfData => return Ok(()),
+            Sigma::Known(sigma) => {
+                self.positive(path, sigma)?;
+                matches!(
+                    likelihood,
+                    Likelihood::Gaussian
+                        | Likelihood::Huber { .. }
+                        | Likelihood::Student { .. }
+                        | Likelihood::Custom(_)
+                )
+            }
+            Sigma::Estimated => *likelihood == Likelihood::Gaussian,
+        };
+        self.demand(belongs, path, || {
+            format!("`sigma` as stated does not belong to the likelihood `{}`", likelihood.name())
+        })
     }
 
     /// Breaks of an integral are expressions of constants and unknowns.

@@ -4,14 +4,14 @@ use super::solver;
 use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::source::Source;
-use crate::html::text::{number, or_none, scientific};
+use crate::html::text::{none, number, or_none, scientific};
 use crate::markup::{Html, html};
 use crate::number::duration;
-use bilo::outcome::{MisfitOutcome, NoiseSource, Outcome};
+use bilo::outcome::{MisfitOutcome, NoiseSource, Outcome, TestKind};
 use serde_json::Value;
 
 pub(super) fn checks(source: &Source) -> Html {
-    [states, misfits, audit, near, identifiability, noise, operator]
+    [states, misfits, goodness, residual_tests, grid, audit, near, identifiability, noise, operator]
         .map(|part| part(source))
         .into_iter()
         .collect()
@@ -53,6 +53,85 @@ fn misfits(source: &Source) -> Html {
         ["observation", &name, "by the reference solution", "overlap (Dice)", "overlap, reference solution"];
     let (header, rows) = without_empty(&header, rows.collect());
     titled("Data loss at the estimate", &header, rows, "The same data, the same unknowns, two solvers.")
+}
+
+/// Chi-square, outliers and repeated rows.
+fn goodness(source: &Source) -> Html {
+    let list = |rows: Vec<String>| Html::text(&rows.join(", "));
+    let rows = source.outcome.goodness.observations.iter().map(|fit| {
+        let outliers = fit
+            .outliers
+            .iter()
+            .map(|outlier| format!("{} ({} sd)", outlier.row, number(outlier.residual.round())));
+        let (value, freedom, p) =
+            fit.chi_square.map_or((None, None, None), |c| (Some(c.value), Some(c.freedom), Some(c.p)));
+        vec![
+            Html::text(&fit.name),
+            cell(value),
+            or_none(freedom, |freedom| format!("{freedom:.1}")),
+            cell(p),
+            list(outliers.collect()),
+            list(fit.repeated_rows.iter().map(ToString::to_string).collect()),
+            Html::text(fit.untested.as_deref().unwrap_or("")),
+        ]
+    });
+    let header = [
+        "observation",
+        "chi-square",
+        "degrees of freedom",
+        "p",
+        "outliers, by row",
+        "repeated rows",
+        "not tested, since",
+    ];
+    let (header, rows) = without_empty(&header, rows.collect());
+    let legend = "Chi-square is the sum of squared residuals in units of the stated errors; p the probability of one as \
+                  large or larger if the model is right.";
+    titled("Fit of the data", &header, rows, legend)
+}
+
+/// Whether the residuals have a pattern.
+fn residual_tests(source: &Source) -> Html {
+    let rows = source.outcome.goodness.tests().map(|(fit, test)| {
+        let name = match test.kind {
+            TestKind::Runs => "runs of one sign",
+            TestKind::LagOne => "correlation of neighbours",
+            TestKind::Neighbours => "Moran\u{2019}s I of nearest neighbours",
+            TestKind::Normality => "normality (skewness, kurtosis)",
+        };
+        vec![
+            Html::text(&fit.name),
+            Html::text(name),
+            test.along.as_ref().map_or_else(none, |along| inline_name(along)),
+            cell(Some(test.statistic)),
+            cell(Some(test.p)),
+            cell(Some(test.adjusted_p)),
+        ]
+    });
+    let header = ["observation", "test", "along", "statistic", "p", "p for all tests together"];
+    let legend = "Noise has no pattern. The last column has Holm\u{2019}s correction for the number of tests; below 0.001 the \
+                  verdict is orange.";
+    titled("Residuals", &header, rows.collect(), legend)
+}
+
+/// The error of the reference solver's grid.
+fn grid(source: &Source) -> Html {
+    let Some(found) = &source.outcome.discretisation else { return Html::default() };
+    let numbers = source.outcome.unknowns.numbers.iter().zip(&found.shift);
+    let rows = numbers.map(|(unknown, shift)| {
+        vec![inline_name(&unknown.name), cell(Some(*shift)), cell(unknown.sd.map(|sd| shift / sd))]
+    });
+    let cells: Vec<String> = found.cells.iter().map(ToString::to_string).collect();
+    let refined = if found.refined { ", finer than stated" } else { "" };
+    let legend = format!(
+        "By how much each unknown would move on a grid without error, from {} grids, the finest with {} cells and {} \
+         steps{refined}; order {:.1}.",
+        found.grids,
+        cells.join(" x "),
+        found.steps,
+        found.order
+    );
+    titled("Error of the grid", &["unknown", "shift", "in error bars"], rows.collect(), &legend)
 }
 
 fn audit(source: &Source) -> Html {
@@ -133,6 +212,7 @@ fn noise(source: &Source) -> Html {
         NoiseSource::Stated => "stated in the problem file",
         NoiseSource::Residuals => "estimated from the residuals of the data",
         NoiseSource::Likelihood => "as the likelihood says",
+        NoiseSource::None => "synthetic data without noise",
     };
     let rows =
         source.outcome.noise.iter().map(|noise| {

@@ -1,0 +1,218 @@
+//! Whether the model fits the data: chi-square where the size of errors is stated, structure of the residuals where it is
+//! not, outliers, and rows that are there twice.
+
+mod counts;
+mod repeated;
+pub mod residuals;
+
+use crate::noise::{Noise, NoiseSource};
+use crate::outcome::{ChiSquare, Goodness, ObservationFit, Outlier};
+use bilo_fit::data_loss::DataLoss;
+use bilo_problem::sites::{Part, Sites};
+use bilo_problem::{Likelihood, Observation, Problem};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
+
+/// Fewer data than this beyond what was fitted are not tested for structure.
+const FEWEST: f64 = 5.0;
+
+/// The probability that the largest of all normal residuals is called an outlier.
+const OUTLIER: f64 = 1e-3;
+
+/// Most outliers that are listed.
+const MOST_OUTLIERS: usize = 20;
+
+/// Residuals smaller than so many times the solver's error are its own, not noise.
+const BELOW_SOLVER: f64 = 3.0;
+
+/// An observation at the estimate.
+pub(crate) struct Fitting<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) observation: &'a Observation,
+    pub(crate) sites: &'a Sites,
+    /// The observed quantity by the best solution at hand.
+    pub(crate) values: &'a [f64],
+    /// How much of each value's own error its fit takes up.
+    pub(crate) leverages: &'a [f64],
+    pub(crate) noise: &'a Noise,
+    /// The error of the solver at each value, if it is known.
+    pub(crate) solver_error: Option<&'a [f64]>,
+}
+
+/// Tests every observation.
+pub(crate) fn goodness(
+    data: &DataLoss<'_>,
+    sites: &[Sites],
+    values: &[Vec<f64>],
+    leverages: &[Vec<f64>],
+    noise: &[Noise],
+    solver_error: Option<&[Vec<f64>]>,
+) -> Goodness {
+    let problem = data.problem();
+    let fitting = |o: usize| Fitting {
+        problem,
+        observation: &problem.observations[o],
+        sites: &sites[o],
+        values: &values[o],
+        leverages: &leverages[o],
+        noise: &noise[o],
+        solver_error: solver_error.map(|errors| &errors[o][..]),
+    };
+    let mut found = Goodness {
+        observations: (0..problem.observations.len()).map(|o| fitting(o).tested()).collect(),
+        total: None,
+    };
+    found.total = total(found.observations.iter().filter_map(|fit| fit.chi_square));
+    adjust(&mut found);
+    found
+}
+
+/// The sum of chi-squares that are independent of each other; none of none.
+fn total(parts: impl Iterator<Item = ChiSquare>) -> Option<ChiSquare> {
+    let sum = |sum: ChiSquare, part: ChiSquare| {
+        ChiSquare::new(sum.value + part.value, sum.freedom + part.freedom).unwrap_or(sum)
+    };
+    parts.reduce(sum)
+}
+
+/// Holm's correction over all tests: the k-th smallest of m probabilities counts m - k + 1 times.
+fn adjust(goodness: &mut Goodness) {
+    let mut tests: Vec<_> = goodness.observations.iter_mut().flat_map(|fit| &mut fit.tests).collect();
+    tests.sort_by(|a, b| a.p.total_cmp(&b.p));
+    let (count, mut least) = (tests.len(), 0.0_f64);
+    for (k, test) in tests.iter_mut().enumerate() {
+        least = least.max((test.p * (count - k) as f64).min(1.0));
+        test.adjusted_p = least;
+    }
+}
+
+impl ChiSquare {
+    /// A sum of squares with so many degrees of freedom; none without any.
+    pub(crate) fn new(value: f64, freedom: f64) -> Option<ChiSquare> {
+        let p = ChiSquared::new(freedom).ok()?.sf(value);
+        (value.is_finite() && p.is_finite()).then_some(ChiSquare { value, freedom, p })
+    }
+}
+
+impl Fitting<'_> {
+    fn tested(&self) -> ObservationFit {
+        let name = self.observation.name.clone();
+        let Some(part) = self.sites.parts.last() else {
+            return ObservationFit {
+                name,
+                untested: Some("there are no data".to_owned()),
+                ..Default::default()
+            };
+        };
+        let untested = self.untested(part);
+        let repeated_rows = match &self.observation.likelihood {
+            Likelihood::Gaussian | Likelihood::MeanSquare => {
+                repeated::rows(&self.sites.coordinates, &part.data, self.noise.sd.unwrap_or(0.0))
+            }
+            _ => vec![],
+        };
+        let noise_free = self.is_noise_free(part);
+        let mut fit =
+            ObservationFit { name, repeated_rows, noise_free, untested, ..ObservationFit::default() };
+        if fit.untested.is_some() {
+            return fit;
+        }
+        fit.chi_square = match &self.observation.likelihood {
+            Likelihood::Bernoulli => counts::bernoulli(self.values, &part.data, self.fitted()),
+            Likelihood::PoissonProcess { .. } => {
+                return ObservationFit {
+                    chi_square: counts::process(self.problem, self.sites, self.values, self.fitted()),
+                    ..fit
+                };
+            }
+            Likelihood::Huber { .. } | Likelihood::Student { .. } => None,
+            _ => self.chi_square(part),
+        };
+        if self.observation.likelihood == Likelihood::Bernoulli {
+            return fit;
+        }
+        let standardised = self.standardised(part);
+        let coordinates = residuals::Places::new(self.problem, &self.sites.coordinates);
+        // Errors that are not normal are what a robust likelihood is for.
+        let normal = matches!(self.observation.likelihood, Likelihood::Gaussian | Likelihood::MeanSquare);
+        fit.tests = residuals::tests(&coordinates, &standardised, normal);
+        fit.outliers = if normal { outliers(&standardised) } else { vec![] };
+        fit
+    }
+
+    /// Why residuals are not tested, if they are not.
+    fn untested(&self, part: &Part) -> Option<String> {
+        let likelihood = &self.observation.likelihood;
+        let few = part.data.len() as f64 - self.fitted() < FEWEST;
+        Some(match (likelihood, self.noise.source) {
+            (Likelihood::Custom(_), _) => {
+                "what is minimised is an expression of the problem's own".to_owned()
+            }
+            (Likelihood::RelativeL2, _) => "`relative-l2` says nothing of the size of errors".to_owned(),
+            (Likelihood::PoissonProcess { .. } | Likelihood::Bernoulli, _) => return None,
+            _ if self.is_noise_free(part) => "data without noise: limited by the solver".to_owned(),
+            // A chi-square is a test with however few data.
+            _ if few && self.noise.source == NoiseSource::Residuals => {
+                "there are too few data beyond the number of unknowns".to_owned()
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether there is no noise: none is stated, or the residuals are the solver's own.
+    fn is_noise_free(&self, part: &Part) -> bool {
+        let root_mean_square = |squares: f64| (squares / part.data.len().max(1) as f64).sqrt();
+        let left = self.values.iter().zip(&part.data).map(|(value, data)| (value - data).powi(2)).sum();
+        let error = self.solver_error.map(|errors| errors.iter().map(|error| error * error).sum());
+        let below =
+            || error.is_some_and(|error| root_mean_square(left) < BELOW_SOLVER * root_mean_square(error));
+        match self.noise.source {
+            NoiseSource::None => true,
+            NoiseSource::Residuals => below(),
+            _ => false,
+        }
+    }
+
+    /// How many unknowns the observation determines.
+    fn fitted(&self) -> f64 {
+        self.leverages.iter().sum()
+    }
+
+    /// Σ (r/sigma)², where sigma is stated.
+    fn chi_square(&self, part: &Part) -> Option<ChiSquare> {
+        let known = matches!(self.noise.source, NoiseSource::Sigma | NoiseSource::Stated);
+        let squares = self.scaled(part).iter().map(|residual| residual * residual).sum();
+        known.then(|| ChiSquare::new(squares, part.data.len() as f64 - self.fitted())).flatten()
+    }
+
+    /// (data - value)/sigma.
+    fn scaled(&self, part: &Part) -> Vec<f64> {
+        let scale = match self.noise.source {
+            // The law has it.
+            NoiseSource::Sigma => 1.0,
+            _ => self.noise.sd.unwrap_or(1.0),
+        };
+        let sigma = |i: usize| scale * part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
+        let residuals = self.values.iter().zip(&part.data).enumerate();
+        residuals.map(|(i, (value, data))| (data - value) / sigma(i)).collect()
+    }
+
+    /// Residuals of variance one, if the model is right: the fit took up a part of each.
+    fn standardised(&self, part: &Part) -> Vec<f64> {
+        let left = |leverage: f64| (1.0 - leverage).max(1e-3).sqrt();
+        self.scaled(part).iter().zip(self.leverages).map(|(r, &leverage)| r / left(leverage)).collect()
+    }
+}
+
+/// Those beyond what so many normal numbers reach.
+fn outliers(standardised: &[f64]) -> Vec<Outlier> {
+    let normal = Normal::standard();
+    let limit = -normal.inverse_cdf(OUTLIER / 2.0 / standardised.len().max(1) as f64);
+    let rows = standardised.iter().enumerate();
+    let mut found: Vec<Outlier> = rows
+        .filter(|(_, residual)| residual.abs() > limit)
+        .map(|(row, &residual)| Outlier { row: row + 1, residual })
+        .collect();
+    found.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
+    found.truncate(MOST_OUTLIERS);
+    found
+}

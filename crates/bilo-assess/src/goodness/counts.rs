@@ -1,0 +1,106 @@
+//! Chi-square of things that are counted: ones among zeros and ones, particles in stretches of space.
+
+use crate::outcome::ChiSquare;
+use bilo_problem::Problem;
+use bilo_problem::sites::Sites;
+
+/// Least number expected in a bin: below it the distribution of a count is not nearly normal.
+const EXPECTED: f64 = 10.0;
+
+/// Most bins.
+const MOST_BINS: f64 = 50.0;
+
+/// Zeros and ones against their probabilities, in bins of neighbouring probabilities.
+pub(super) fn bernoulli(values: &[f64], data: &[f64], fitted: f64) -> Option<ChiSquare> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let variance = |i: usize| (values[i] * (1.0 - values[i])).max(0.0);
+    let total: f64 = (0..values.len()).map(variance).sum();
+    let enough = EXPECTED.max(total / MOST_BINS);
+    let (mut square, mut bins) = (0.0, 0.0);
+    let (mut spread, mut excess) = (0.0, 0.0);
+    for &i in &order {
+        spread += variance(i);
+        excess += data[i] - values[i];
+        if spread >= enough {
+            square += excess * excess / spread;
+            bins += 1.0;
+            (spread, excess) = (0.0, 0.0);
+        }
+    }
+    ChiSquare::new(square, bins - fitted)
+}
+
+/// Particles against the integral of their intensity, in stretches along the coordinate with the most bins.
+pub(super) fn process(problem: &Problem, sites: &Sites, values: &[f64], fitted: f64) -> Option<ChiSquare> {
+    let [expected, seen] = &sites.parts[..] else { return None };
+    let masses: Vec<f64> =
+        expected.places.clone().map(|i| values[i] * expected.weights[i] * sites.count).collect();
+    let along = |axis: usize| {
+        let column = &sites.coordinates[axis];
+        Some(binned(&column[expected.places.clone()], &masses, &column[seen.places.clone()]))
+            .filter(|(_, bins)| bins - fitted >= 1.0)
+    };
+    let all = (0..problem.coordinates.len()).filter_map(along);
+    let (square, bins) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    ChiSquare::new(square, bins - fitted)
+}
+
+/// Chi-square and the number of bins between nodes with masses.
+fn binned(nodes: &[f64], masses: &[f64], particles: &[f64]) -> (f64, f64) {
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by(|&a, &b| nodes[a].total_cmp(&nodes[b]));
+    let mut sorted = particles.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let enough = EXPECTED.max(masses.iter().sum::<f64>() / MOST_BINS);
+    let (mut square, mut bins, mut mass, mut before) = (0.0, 0.0, 0.0, 0);
+    let mut rest = masses.iter().sum::<f64>();
+    for (place, &i) in order.iter().enumerate() {
+        mass += masses[i];
+        let next = order.get(place + 1).map(|&next| nodes[next]);
+        // What would be too little for a bin of its own belongs to the last one.
+        let ends = next.is_none_or(|next| next > nodes[i] && rest - mass >= enough);
+        if mass >= enough && ends {
+            let edge = next.map_or(f64::INFINITY, |next| 0.5 * (nodes[i] + next));
+            let upto = sorted.partition_point(|particle| *particle <= edge);
+            square += ((upto - before) as f64 - mass).powi(2) / mass;
+            rest -= mass;
+            bins += 1.0;
+            (mass, before) = (0.0, upto);
+        }
+    }
+    (square, bins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 200 nodes of mass 5 and particles that lie evenly: nothing is left. Twice as many on one half: chi-square of
+    /// (1500 - 1000)²/1000 at least.
+    #[test]
+    fn particles_are_counted_where_they_are() {
+        let nodes: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).collect();
+        let even: Vec<f64> = (0..1000).map(|i| (f64::from(i) + 0.5) / 1000.0).collect();
+        let (square, bins) = binned(&nodes, &[5.0; 200], &even);
+        assert!(bins == 50.0 && square < 1e-9, "{square} {bins}");
+        let more: Vec<f64> = even.iter().copied().chain((0..500).map(|i| f64::from(i) / 1000.0)).collect();
+        assert!(binned(&nodes, &[5.0; 200], &more).0 > 250.0);
+    }
+
+    /// A thousand coins of known probability: chi-square is near its degrees of freedom; with another probability it is
+    /// far beyond.
+    #[test]
+    fn coins_are_compared_with_their_probabilities() {
+        let values: Vec<f64> = (0..1000).map(|i| 0.1 + 0.8 * f64::from(i) / 1000.0).collect();
+        let data: Vec<f64> = values
+            .iter()
+            .enumerate()
+            .map(|(i, p)| f64::from((i as f64 * 0.618_033_988_75).fract() < *p))
+            .collect();
+        let right = bernoulli(&values, &data, 1.0).unwrap();
+        assert!(right.p > 0.01, "{right:?}");
+        let wrong: Vec<f64> = values.iter().map(|p| 0.5 * p).collect();
+        assert!(bernoulli(&wrong, &data, 1.0).unwrap().p < 1e-9);
+    }
+}

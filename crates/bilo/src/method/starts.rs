@@ -1,0 +1,90 @@
+//! Searches from several starts: a method follows the data loss downhill, and may end in the wrong valley.
+//!
+//! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
+//! only from the best of them, if that is better than where it ended.
+
+use super::Job;
+use bilo_assess::minima::{add_starts, search_from};
+use bilo_assess::outcome::{Outcome, Reason, ReasonKind, StartOutcome, Stop};
+use bilo_assess::{RunContext, assess};
+use bilo_fit::monitor::Monitor;
+use bilo_problem::Problem;
+use bilo_problem::diagnostic::Result;
+use bilo_problem::text::digits;
+
+/// Starts beside the guess where the data are not fitted and nobody asked for more or fewer.
+const WHERE_NOTHING_FITS: usize = 8;
+
+/// A log-likelihood has to be better by so much to be another answer.
+const BETTER: f64 = 2.0;
+
+/// Looks for better minima from other starts, if that is asked for or nothing fits, and searches again from the best.
+pub(super) fn from_elsewhere(
+    run: &RunContext<'_>,
+    job: &Job,
+    outcome: Outcome,
+    monitor: &mut Monitor<'_>,
+) -> Result<Outcome> {
+    let count = match run.problem.training.starts {
+        Some(count) => count - 1,
+        None if fits(&outcome) => 0,
+        None => WHERE_NOTHING_FITS,
+    };
+    let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();
+    let ended = !matches!(outcome.stop, Stop::Converged | Stop::Steps);
+    let (Ok(reference), true) = (run.reference, count > 0 && scalars && !ended) else { return Ok(outcome) };
+    monitor.note(&format!("searching from {count} other starts"));
+    let starts = search_from(run, reference, count);
+    let mut outcome = match better(&outcome, &starts) {
+        Some(start) => again(run, job, outcome, &start.end.clone(), monitor)?,
+        None => outcome,
+    };
+    add_starts(&mut outcome, run.problem, starts);
+    outcome.judge();
+    Ok(outcome)
+}
+
+/// Whether nothing speaks against the fit.
+fn fits(outcome: &Outcome) -> bool {
+    let against = |reason: &Reason| matches!(reason.kind, ReasonKind::Misfit | ReasonKind::Structure);
+    !outcome.verdict.reasons.iter().any(against)
+}
+
+/// The best start, if its minimum is better than the estimate.
+fn better<'s>(outcome: &Outcome, starts: &'s [StartOutcome]) -> Option<&'s StartOutcome> {
+    let best = starts.iter().find(|start| start.converged)?;
+    let gain = best.log_likelihood? - outcome.log_likelihood?;
+    (gain > BETTER).then_some(best)
+}
+
+/// The method from another start; the outcome as it was if that comes to nothing better.
+fn again(
+    run: &RunContext<'_>,
+    job: &Job,
+    first: Outcome,
+    start: &[f64],
+    monitor: &mut Monitor<'_>,
+) -> Result<Outcome> {
+    let mut problem: Problem = run.problem.clone();
+    problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
+    let named = problem.unknowns.iter().map(|u| format!("{} = {}", u.name, digits(u.guess, 4)));
+    let place = named.collect::<Vec<_>>().join(", ");
+    monitor.note(&format!("a better minimum is near {place}: searching again from there"));
+    let there = RunContext { from: None, ..run.with(&problem) };
+    let mut second = match job.method.solve(&there, monitor).and_then(|estimate| assess(&there, estimate)) {
+        Ok(second) => second,
+        Err(error) => {
+            monitor.note(&format!("no search from there: {}", error.headline()));
+            return Ok(first);
+        }
+    };
+    if second.log_likelihood <= first.log_likelihood {
+        return Ok(first);
+    }
+    let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);
+    second.unknowns.numbers.iter_mut().zip(stated).for_each(|(number, guess)| number.guess = guess);
+    second
+        .notes
+        .push(format!("the search from the guess ended in a worse minimum; this one was found from {place}"));
+    Ok(second)
+}
