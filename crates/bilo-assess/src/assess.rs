@@ -84,8 +84,12 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>, place: Pla
     add_functions(&mut outcome, problem, predictor)?;
     add_pictures(&mut outcome, run, predictor, evaluation.as_ref().ok());
     let sites = run.data().sites(&theta.eta)?;
-    let observed = predictor.observed(&run.data(), &sites)?;
-    let seen = Seen::new(run, &mut outcome, &sites, observed.as_deref(), evaluation.as_ref().ok());
+    let mut observed = predictor.observed(&run.data(), &sites)?;
+    if let Some(observed) = &mut observed {
+        observed.extend(run.data().prior_values(&theta.eta));
+    }
+    let seen =
+        Seen::new(run, &mut outcome, (&sites, &theta.eta), observed.as_deref(), evaluation.as_ref().ok());
     let noise = add_misfits(&mut outcome, run, &seen, evaluation.as_ref().ok(), grid.as_ref())?;
     let operator = predictor.operator().zip(observed.as_deref());
     let audited = operator.is_some();
@@ -232,6 +236,8 @@ fn add_pictures<'a>(
 /// What is known of the observed values at the estimate.
 struct Seen<'a> {
     sites: &'a [Sites],
+    /// The variables of the unknown numbers.
+    eta: &'a [f64],
     /// By what stood for the solution.
     observed: Option<&'a [Sensitivities]>,
     /// By the reference solver, with the derivatives by the unknown numbers.
@@ -244,7 +250,7 @@ impl<'a> Seen<'a> {
     fn new(
         run: &RunContext<'_>,
         outcome: &mut Outcome,
-        sites: &'a [Sites],
+        (sites, eta): (&'a [Sites], &'a [f64]),
         observed: Option<&'a [Sensitivities]>,
         evaluation: Option<&Evaluation<'_>>,
     ) -> Seen<'a> {
@@ -256,7 +262,7 @@ impl<'a> Seen<'a> {
             outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
             None
         });
-        Seen { sites, observed, slopes, functions: functions.flatten() }
+        Seen { sites, eta, observed, slopes, functions: functions.flatten() }
     }
 
     /// How many unknowns each observation determines.
@@ -266,7 +272,9 @@ impl<'a> Seen<'a> {
             return Ok(Fitted::split(&fit.leverages(), &counts));
         }
         let slopes = self.slopes.as_deref().or(self.observed).filter(|_| run.problem.functions.is_empty());
-        Ok(Fitted::new(&data, &data.terms(self.sites, values)?, slopes))
+        let mut terms = data.terms(self.sites, values)?;
+        data.add_priors(&mut terms, self.eta)?;
+        Ok(Fitted::new(&data, &terms, slopes.filter(|slopes| !slopes[0].slopes.is_empty())))
     }
 }
 
@@ -283,7 +291,7 @@ fn add_misfits(
     outcome.misfits = misfits(&data, seen.sites, ours.as_deref(), theirs)?;
     let values = theirs.or(ours.as_deref()).unwrap_or_default();
     let fitted = seen.fitted(run, values)?;
-    let noise = NoiseLevels::new(&data, seen.sites, values, &fitted)?;
+    let noise = NoiseLevels::new(&data, seen.sites, values, &fitted, seen.eta)?;
     let errors = grid.map(|grid| &grid.values[..]);
     outcome.goodness = goodness(&data, seen.sites, values, &fitted.leverages, &noise.observations, errors);
     let terms = data.terms(seen.sites, values)?.terms;
@@ -305,6 +313,7 @@ fn add_regularisation(
     let terms = &evaluation.loss_terms;
     let slopes = terms.by_values.iter().flatten().zip(&terms.roots);
     let residuals = slopes.map(|(slope, root)| if *root > 0.0 { slope / (2.0 * root) } else { 0.0 });
+    let residuals = residuals.take(evaluation.values.iter().flatten().count());
     let stated = noise.observations.iter().all(|noise| noise.source != NoiseSource::Residuals);
     let spread = noise.spread().iter().map(|sd| sd * sd).sum::<f64>() / noise.spread().len().max(1) as f64;
     let evidence = Evidence { fit, residuals: residuals.collect(), noise: stated.then_some(spread) };

@@ -62,6 +62,7 @@ impl FunctionFit {
             return Ok(None);
         }
         let all = Penalty::new(problem, &evaluation.theta, &|_| true)?;
+        let all = all.map(|all| all.with_priors(data, &evaluation.theta));
         let Some(Penalty { matrix, pull, value }) = all else { return Ok(None) };
         let rows = rows(data, evaluation)?;
         let weighted = Mat::from_fn(values, free.len(), |i, j| rows[i][free[j]]);
@@ -236,6 +237,19 @@ impl Penalty {
             pull.extend(slopes.iter().map(|slope| regulariser.weight() * slope / 2.0));
         }
         Ok(Some(Self { matrix, pull, value }))
+    }
+
+    /// With the priors of the numbers beside the functions.
+    fn with_priors(mut self, data: &DataLoss<'_>, theta: &Theta) -> Self {
+        let factor = 1.0 / data.joint().count().max(1.0);
+        for (j, (unknown, &eta)) in data.problem().unknowns.iter().zip(&theta.eta).enumerate() {
+            let Some(prior) = unknown.prior else { continue };
+            let (at, slope) = (prior.at(unknown.theta_of(eta)), unknown.theta_slope(eta));
+            self.matrix[(j, j)] += (factor * at.curvature).max(0.0) * slope * slope;
+            self.pull[j] += factor * at.slope * slope;
+            self.value += 2.0 * factor * at.value;
+        }
+        self
     }
 
     /// That over some of the variables; none if it is zero.

@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 const MANY: f64 = 30.0;
 
 /// The probabilities below the upper ends: one standard deviation of a normal number, and 95 % between both ends.
-const UPPER: [f64; 2] = [0.841_344_746_068_542_9, 0.975];
+pub(crate) const UPPER: [f64; 2] = [0.841_344_746_068_542_9, 0.975];
 
 /// Adds the intervals of all numbers that have an error bar.
 pub(crate) fn add(outcome: &mut Outcome, problem: &Problem) {

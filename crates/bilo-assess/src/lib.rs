@@ -25,6 +25,7 @@ pub mod noise;
 pub mod outcome;
 mod picture;
 pub mod predictor;
+pub mod profile;
 mod solver_error;
 pub mod uncertainty;
 mod verdict;

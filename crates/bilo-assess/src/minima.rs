@@ -16,6 +16,9 @@ const ALIKE: f64 = 2.0;
 /// Values nearer to each other than this, relative to their size, are one.
 const SAME: f64 = 1e-3;
 
+/// Values nearer to each other than so many error bars are one answer.
+const APART: f64 = 3.0;
+
 /// Most iterations from one start.
 const ITERATIONS: usize = 30;
 
@@ -34,7 +37,9 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();
     let Some(height) = height_at(loss, &best) else { return };
-    for image in images(problem, &best).into_iter().take(MOST_IMAGES) {
+    let sd: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.sd.unwrap_or(0.0)).collect();
+    let far = |image: &Vec<f64>| (0..best.len()).any(|j| (image[j] - best[j]).abs() > APART * sd[j]);
+    for image in images(problem, &best).into_iter().filter(far).take(MOST_IMAGES) {
         let Some(other) = height_at(loss, &image).filter(|other| other - height < ALIKE) else { continue };
         outcome.minima.push(minimum(problem, &image, other - height));
     }
@@ -98,7 +103,9 @@ fn height_at(loss: &ReferenceLoss<'_>, thetas: &[f64]) -> Option<f64> {
 }
 
 fn height(loss: &ReferenceLoss<'_>, evaluation: &Evaluation<'_>) -> f64 {
-    loss.data.joint().negative_log_likelihood(&evaluation.loss_terms.terms)
+    let data = &loss.data;
+    data.joint().negative_log_likelihood(&evaluation.loss_terms.terms)
+        + data.negative_log_prior(&evaluation.theta.eta)
 }
 
 fn minimum(problem: &Problem, thetas: &[f64], below: f64) -> Minimum {

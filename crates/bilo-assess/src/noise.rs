@@ -71,8 +71,15 @@ impl Fitted {
 impl NoiseLevels {
     /// Known from the data, the likelihood or stated; else what a solution with these values leaves of the data after so
     /// many unknowns were fitted to each observation.
-    pub fn new(data: &DataLoss<'_>, sites: &[Sites], values: &[Vec<f64>], fitted: &Fitted) -> Result<Self> {
-        let (problem, terms) = (data.problem(), data.terms(sites, values)?);
+    pub fn new(
+        data: &DataLoss<'_>,
+        sites: &[Sites],
+        values: &[Vec<f64>],
+        fitted: &Fitted,
+        eta: &[f64],
+    ) -> Result<Self> {
+        let (problem, mut terms) = (data.problem(), data.terms(sites, values)?);
+        data.add_priors(&mut terms, eta)?;
         let joint = data.joint();
         let mut observations: Vec<Noise> = vec![];
         for (o, observation) in problem.observations.iter().enumerate() {
@@ -107,6 +114,9 @@ impl NoiseLevels {
                 (false, None) => spread.extend(vec![f64::NAN; roots.len()]),
             }
         }
+        // The logarithm of a prior varies as it curves, as that of a likelihood does.
+        let count = joint.count().max(1.0);
+        spread.resize(terms.roots.len(), count.sqrt().recip());
         Ok(Self { observations, roots: terms.roots, spread })
     }
 

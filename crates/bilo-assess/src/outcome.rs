@@ -18,6 +18,7 @@ mod drawing;
 mod goodness;
 mod json;
 mod operator;
+mod profile;
 mod unknowns;
 mod verdict;
 
@@ -31,6 +32,7 @@ pub use checks::{
 pub use drawing::{Drawing, Line, Shown, Whose};
 pub use goodness::{ChiSquare, Goodness, ObservationFit, Outlier, ResidualTest, TestKind};
 pub use operator::{DictionaryOutcome, Kind, LearnedOutcome, LearnedSeconds, OperatorOutcome, SolvedBy};
+pub use profile::{Flat, ProfileOutcome, ProfilePoint};
 pub use unknowns::{FunctionOutcome, ScalarOutcome, Unknowns};
 pub use verdict::{Colour, Minimum, Reason, ReasonKind, StartOutcome, Verdict};
 
@@ -211,12 +213,14 @@ impl Outcome {
     pub fn interrupted(problem: &Problem, method: &str, seed: u64) -> Outcome {
         let unchecked = "the run was stopped in the middle of a computation: these are the values of its last step, and \
                          nothing was checked";
-        Outcome {
+        let mut outcome = Outcome {
             stop: Stop::Interrupted,
             classical_failure: Some("interrupted".to_owned()),
             warnings: vec![unchecked.to_owned()],
             ..Outcome::begun(problem, method, seed)
-        }
+        };
+        outcome.judge();
+        outcome
     }
 
     /// Writes values of the numbers, in the order of the problem.

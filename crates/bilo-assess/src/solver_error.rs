@@ -157,9 +157,9 @@ fn derivatives(
     let inspector = run.inspector(GradientSource::Slopes);
     let slopes: Vec<Sensitivities> = inspector.slopes(evaluation).ok()?;
     let (data, terms) = (run.data(), &evaluation.loss_terms);
-    let fitted = Fitted::new(&data, terms, Some(&slopes));
-    let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted).ok()?;
     let eta = &evaluation.theta.eta;
+    let fitted = Fitted::new(&data, terms, Some(&slopes));
+    let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted, eta).ok()?;
     let found = Uncertainty::new(run.problem, &noise, &slopes, eta)?;
     let unknowns = run.problem.unknowns.iter().zip(eta).zip(&found.sd);
     let sd = unknowns.map(|((unknown, &eta), sd)| sd / unknown.theta_slope(eta).abs()).collect();

@@ -4,7 +4,7 @@
 //! reason for orange, except that data without noise leave nothing to test, which is said.
 
 use crate::outcome::{
-    Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, Verdict,
+    Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind, Verdict,
 };
 use bilo_problem::text::digits;
 
@@ -218,10 +218,11 @@ fn residuals(outcome: &Outcome) -> Vec<Reason> {
         if let Some(test) = worst.filter(|test| test.adjusted_p < UNLIKELY) {
             let along = test.along.as_ref().map(|along| format!(" along {along}")).unwrap_or_default();
             let (finding, p) = (test.kind.finding(), digits(test.adjusted_p, 2));
-            let sentence = format!(
-                "the residuals of {name} {finding}{along} (p = {p}): something is missing in the model, or the noise is \
-                 not independent"
-            );
+            let meaning = match test.kind {
+                TestKind::Normality => "errors have another distribution, or the model is wrong in places",
+                _ => "something is missing in the model, or the noise is not independent",
+            };
+            let sentence = format!("the residuals of {name} {finding}{along} (p = {p}): {meaning}");
             reasons.push(orange(ReasonKind::Structure, sentence));
         }
         if !fit.outliers.is_empty() {

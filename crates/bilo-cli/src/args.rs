@@ -35,9 +35,11 @@ enum Command {
     Check(ProblemArgs),
     /// Solve the PDE alone, at stated values of the unknowns
     Solve(SolveArgs),
+    /// Find how far each unknown may be from its best fit: profile likelihoods, with their intervals
+    Profile(ProfileArgs),
     /// Run a problem many times, with other seeds, methods and settings, and compare
     Study(StudyArgs),
-    /// Run a problem by BiLO, a physics-informed network and the classical solver, in equal time
+    /// Compare models on the same data, or with one file the methods that solve it
     Compare(CompareArgs),
     /// Watch a run or a study in a terminal, from another one
     Watch {
@@ -159,6 +161,22 @@ struct SolveArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ProfileArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// The unknown (may be given several times) [default: all unknown numbers]
+    #[arg(long = "unknown", value_name = "NAME")]
+    unknowns: Vec<String>,
+    /// Where the results go [default: runs/NAME-profile-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    way: WayArgs,
+}
+
+#[derive(Debug, clap::Args)]
 struct StudyArgs {
     /// A study file: which problems, methods, recipes, settings and seeds
     file: PathBuf,
@@ -182,10 +200,13 @@ struct StudyArgs {
 struct CompareArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Seconds that each method has [default: as many as BiLO takes]
+    /// Further models of the same data: log-likelihood, AIC, AICc and BIC of each are compared
+    #[arg(value_name = "FILE")]
+    others: Vec<PathBuf>,
+    /// One file only: seconds that each method has [default: as many as it needs]
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// Where the results go [default: runs/NAME-compare]
+    /// Where the results go [default: runs/NAME-compare; runs/models for several files]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -222,6 +243,7 @@ pub(crate) enum Task {
     Check { statement: Statement, overrides: Overrides },
     Solve(SolveTask),
     Study(StudyTask),
+    Profile(ProfileTask),
     Compare(CompareTask),
     Report { folder: PathBuf, contours: bool },
     List,
@@ -260,6 +282,19 @@ pub(crate) struct SolveTask {
     pub(crate) json: bool,
 }
 
+pub(crate) struct ProfileTask {
+    pub(crate) statement: Statement,
+    pub(crate) overrides: Overrides,
+    pub(crate) job: Job,
+    /// None for all.
+    pub(crate) unknowns: Vec<String>,
+    /// None for the default folder, which needs the name that the problem gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) keeping: Keeping,
+    pub(crate) json: bool,
+    pub(crate) progress: bool,
+}
+
 pub(crate) struct StudyTask {
     pub(crate) file: PathBuf,
     /// Whether problems may name files outside their own folders.
@@ -276,10 +311,12 @@ pub(crate) struct StudyTask {
 
 pub(crate) struct CompareTask {
     pub(crate) statement: Arc<Statement>,
+    /// Other models of the same data.
+    pub(crate) others: Vec<Arc<Statement>>,
     pub(crate) overrides: Overrides,
     /// Of every method; its own is put in.
     pub(crate) job: Job,
-    /// None for as many as BiLO takes.
+    /// None for as many as each method needs.
     pub(crate) seconds: Option<f64>,
     pub(crate) keeping: Keeping,
     /// None for the default folder, which needs the name that the problem gives itself.
@@ -304,6 +341,7 @@ impl Args {
                 Ok(Task::Check { statement, overrides })
             }
             Command::Solve(args) => args.resolve().map(Task::Solve),
+            Command::Profile(args) => args.resolve().map(Task::Profile),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::Compare(args) => args.resolve().map(Task::Compare),
             Command::Report(args) => Ok(Task::Report { folder: args.folder, contours: args.contours }),
@@ -399,14 +437,33 @@ impl StudyArgs {
     }
 }
 
+impl ProfileArgs {
+    fn resolve(self) -> Result<ProfileTask, Failure> {
+        let (statement, overrides) = self.problem.resolve()?;
+        Ok(ProfileTask {
+            statement,
+            overrides,
+            job: self.job.resolve(&method::Adjoint, self.way.device),
+            unknowns: self.unknowns,
+            out: self.out,
+            keeping: self.way.keeping(),
+            json: self.way.json,
+            progress: self.way.shows_progress(),
+        })
+    }
+}
+
 impl CompareArgs {
     fn resolve(self) -> Result<CompareTask, Failure> {
         if self.seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds.is_finite())) {
             return Err(Failure::new("`--seconds` must be a positive number"));
         }
+        let outside = self.problem.allow_outside;
         let (statement, overrides) = self.problem.resolve()?;
+        let others = self.others.iter().map(|file| Statement::find(file, outside).map(Arc::new));
         Ok(CompareTask {
             statement: Arc::new(statement),
+            others: others.collect::<Result<_, Failure>>()?,
             overrides,
             job: self.job.resolve(Job::default().method, self.way.device),
             seconds: self.seconds,

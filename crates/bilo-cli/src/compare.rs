@@ -1,4 +1,4 @@
-//! `bilo compare`: one problem by BiLO, by a physics-informed network and by the classical solver, in equal time.
+//! `bilo compare FILE`: one problem by BiLO, by a physics-informed network and by the classical solver.
 
 use crate::args::CompareTask;
 use crate::failure::Failure;
@@ -11,12 +11,11 @@ use crate::study::summary::{Ended, Summary};
 use crate::study::{folder_name, one, write_files};
 use bilo::Method;
 use bilo::method::{Adjoint, Bilo, Pinn};
-use bilo::outcome::{NoiseSource, ScalarOutcome};
+use bilo::outcome::{NoiseSource, ScalarOutcome, Stop};
 use bilo::problem::Overrides;
 use std::path::Path;
 use std::sync::Arc;
 
-/// BiLO first: the others have the time that it takes.
 const METHODS: [&dyn Method; 3] = [&Bilo, &Pinn, &Adjoint];
 
 pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
@@ -24,9 +23,9 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
     let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(format!("{}-compare", problem.name)));
     let signal = Signal::caught()?;
     let statement = Arc::clone(&task.statement);
-    let (mut cases, mut ended, mut seconds) = (vec![], vec![], task.seconds);
+    let (mut cases, mut ended) = (vec![], vec![]);
     for method in METHODS {
-        let limit = seconds.map(|seconds| format!("train.time-limit={seconds:?}"));
+        let limit = task.seconds.map(|seconds| format!("train.time-limit={seconds:?}"));
         let set = task.overrides.set.iter().cloned().chain(limit.map(Into::into)).collect();
         let overrides = Overrides { recipe: task.overrides.recipe.clone(), set };
         let varied = vec![("method".to_owned(), method.name().to_owned())];
@@ -35,8 +34,6 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
         let mut progress = Progress::new(task.progress, signal.clone());
         let found =
             one(&case, &job, &out.join(folder_name(&case, job.seed)), task.keeping, &signal, &mut progress);
-        let took = found.as_ref().ok().map(|outcome| outcome.seconds.total);
-        seconds = seconds.or(took);
         cases.push(case);
         ended.push(found);
     }
@@ -59,6 +56,13 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
 fn verdicts(ended: &[Ended]) -> String {
     let sentence = |(method, ended): (&dyn Method, &Ended)| {
         let outcome = ended.as_ref().ok()?;
+        // An answer of a search that was cut off says nothing about its method.
+        if outcome.stop == Stop::TimeLimit {
+            let (name, steps) = (method.name(), outcome.steps.pretrain + outcome.steps.train);
+            return Some(format!(
+                "{name} was stopped by the time limit after {steps} steps: no answer to compare.\n"
+            ));
+        }
         let by_itself = outcome.noise.iter().any(|noise| noise.source == NoiseSource::Residuals);
         let distance = if by_itself { relative } else { deviations };
         let unknowns = outcome.unknowns.numbers.iter();

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 pub(crate) use bilo_report::files::{
-    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, RUN, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
+    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, PROFILE, REPORT, RUN, TABLE, UNFINISHED_REPORT, fit_file,
+    picture_file,
 };
 use std::fs;
 use std::io::ErrorKind;

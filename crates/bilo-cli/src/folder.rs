@@ -4,7 +4,7 @@
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::files::{
-    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
+    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, PROFILE, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
     UNFINISHED_REPORT, remove,
 };
 use crate::report::EVENTS;
@@ -141,10 +141,20 @@ fn is_former_run(folder: &Path) -> bool {
 fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let data = rerun::former_data(folder);
     let stated = rerun::former_files(folder);
-    let own =
-        [OUTCOME, UNFINISHED, REPORT, UNFINISHED_REPORT, FIELDS, LOSSES, PROBLEM, UNFINISHED_PROBLEM, RUN]
-            .into_iter()
-            .chain(checkpoint::FILES);
+    let own = [
+        OUTCOME,
+        UNFINISHED,
+        REPORT,
+        UNFINISHED_REPORT,
+        FIELDS,
+        LOSSES,
+        PROBLEM,
+        UNFINISHED_PROBLEM,
+        RUN,
+        PROFILE,
+    ]
+    .into_iter()
+    .chain(checkpoint::FILES);
     let mut files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
     let entries = fs::read_dir(folder).map_err(Failure::file("look into", folder))?;
     let events = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(EVENTS));

@@ -14,9 +14,11 @@ mod files;
 mod folder;
 mod interrupt;
 mod manual;
+mod models;
 mod new;
 mod output;
 mod problems;
+mod profile;
 mod progress;
 mod report;
 mod rerun;
@@ -52,7 +54,9 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Check { statement, overrides } => check::check(&statement, &overrides),
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
-        Task::Compare(task) => compare::compare(&task),
+        Task::Profile(task) => profile::profile(&task),
+        Task::Compare(task) if task.others.is_empty() => compare::compare(&task),
+        Task::Compare(task) => models::compare(&task),
         Task::Report { folder, contours } => report::again(&folder, contours),
         Task::List => problems::list(),
         Task::New(task) => new::new(&task),

@@ -58,6 +58,16 @@ impl Statement {
         Ok(Statement { name: file.display().to_string(), text, files })
     }
 
+    /// The name of its file without the ending.
+    pub(crate) fn stem(&self) -> String {
+        match &self.files {
+            Files::Disk { .. } => {
+                Path::new(&self.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Files::Shipped(shipped) => shipped.name.to_string(),
+        }
+    }
+
     /// Where its data files are.
     pub(crate) fn folder(&self) -> Folder<'_> {
         match &self.files {

@@ -2,9 +2,10 @@
 //! alone where the reference solver solves the PDE for them.
 
 use crate::joint_likelihood::JointLikelihood;
-use bilo_problem::diagnostic::Result;
+use crate::sensitivities::Sensitivities;
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::{Judgement, Sites};
-use bilo_problem::{Problem, Table};
+use bilo_problem::{PriorAt, Problem, Table};
 
 /// The terms t_o = Σ_i w_i l(value_i, data_i, sigma_i) of all observations, where w_i and l are those of the observation's
 /// likelihood (for normal errors t_o is the mean of ((value - data)/sigma)²), and what they are together, by their
@@ -49,9 +50,10 @@ impl<'a> DataLoss<'a> {
         self.tables
     }
 
-    /// Names of the terms.
+    /// Names of the terms: of the observations, and of the priors if there are such.
     pub fn names(&self) -> Vec<String> {
-        self.problem.observations.iter().map(|observation| format!("data.{}", observation.name)).collect()
+        let data = self.problem.observations.iter().map(|observation| format!("data.{}", observation.name));
+        data.chain(self.problem.has_priors().then(|| "prior".to_owned())).collect()
     }
 
     /// Where each observation is evaluated, at these variables.
@@ -80,6 +82,61 @@ impl<'a> DataLoss<'a> {
             loss_terms.size += weight * observation.likelihood.size(found.term);
         }
         Ok(loss_terms)
+    }
+
+    /// Adds what is known of the unknowns before the data to the loss, as one more term with the unknowns for values; nothing
+    /// without priors. Beside them the loss is 2/N times minus a log-likelihood.
+    pub fn add_priors(&self, terms: &mut LossTerms, eta: &[f64]) -> Result<()> {
+        if !self.problem.has_priors() {
+            return Ok(());
+        }
+        let factor = 2.0 / self.joint().count().max(1.0);
+        let (mut sum, mut slopes) = (0.0, vec![]);
+        for PriorAt { value, slope, curvature } in self.priors(eta) {
+            sum += factor * value;
+            slopes.push(factor * slope);
+            // Where a density bends up, its logarithm pulls nowhere in particular.
+            terms.roots.push((factor * curvature / 2.0).max(0.0).sqrt());
+        }
+        if !sum.is_finite() {
+            return Err(Error::new(ErrorKind::Solver, "an unknown is where its prior has no density"));
+        }
+        terms.by_values.push(slopes);
+        terms.terms.push(sum);
+        terms.weights.push(1.0);
+        terms.loss += sum;
+        terms.size += factor;
+        Ok(())
+    }
+
+    /// The priors at some variables, zero for unknowns without one.
+    fn priors(&self, eta: &[f64]) -> impl Iterator<Item = PriorAt> {
+        let none = PriorAt { value: 0.0, slope: 0.0, curvature: 0.0 };
+        let unknowns = self.problem.unknowns.iter().zip(eta);
+        unknowns
+            .map(move |(unknown, &eta)| unknown.prior.map_or(none, |prior| prior.at(unknown.theta_of(eta))))
+    }
+
+    /// Minus the logarithm of the priors' densities, without their normalisation.
+    pub fn negative_log_prior(&self, eta: &[f64]) -> f64 {
+        self.priors(eta).map(|prior| prior.value).sum()
+    }
+
+    /// The unknowns with their derivatives by their variables, as the priors see them; none without priors.
+    pub fn prior_values(&self, eta: &[f64]) -> Option<Sensitivities> {
+        let unknowns = &self.problem.unknowns;
+        let slope = |i: usize, j: usize| if i == j { unknowns[j].theta_slope(eta[j]) } else { 0.0 };
+        self.problem.has_priors().then(|| Sensitivities {
+            values: self.problem.thetas(&eta[..unknowns.len()]),
+            slopes: (0..eta.len()).map(|j| (0..unknowns.len()).map(|i| slope(i, j)).collect()).collect(),
+        })
+    }
+
+    /// The derivatives of the priors' term by the variables.
+    pub fn prior_gradient(&self, eta: &[f64]) -> Vec<f64> {
+        let factor = 2.0 / self.joint().count().max(1.0);
+        let unknowns = self.problem.unknowns.iter().zip(eta).zip(self.priors(eta));
+        unknowns.map(|((unknown, &eta), prior)| factor * prior.slope * unknown.theta_slope(eta)).collect()
     }
 
     /// How the data of all observations count together.

@@ -8,7 +8,7 @@
 //! The minimum does not change if the sum is multiplied by a number, or mapped by an increasing function, but the meaning
 //! of a regulariser's weight does. So where no datum states its sigma the loss is a mean square in the units of the data:
 //! for one observation the mean of its squares, for several that are weighed against each other their weighted geometric
-//! mean, which has the minimum of Σ n log t.
+//! mean, which has the minimum of Σ n log t. Beside priors the loss is always 2/N times a negative log-likelihood.
 
 use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::{Data, Likelihood, Observation, Problem, Sigma, Table};
@@ -60,6 +60,8 @@ pub struct JointLikelihood {
     groups: Vec<NoiseGroup>,
     /// What the geometric mean of the groups' mean squares is multiplied by; none if other data count beside them.
     mean_square: Option<f64>,
+    /// The number of all data that have a likelihood.
+    total: f64,
     /// What the log-likelihood is made of, for each observation whose noise is not estimated.
     logarithms: Vec<Logarithm>,
 }
@@ -95,6 +97,7 @@ pub struct NoiseGroup {
 impl JointLikelihood {
     /// How the data of a problem count together.
     pub fn new(problem: &Problem, tables: &[Table]) -> JointLikelihood {
+        let priors = problem.has_priors();
         let errors: Vec<Errors> =
             problem.observations.iter().zip(tables).map(|(o, table)| Errors::of(o, table)).collect();
         let count = |o: usize| tables[o].values.len().max(1) as f64;
@@ -109,7 +112,7 @@ impl JointLikelihood {
             _ => 1.0,
         };
         // Where all noise is that of synthetic data the loss stays a mean square.
-        let unit = match likelihoods.iter().all(made) {
+        let unit = match likelihoods.iter().all(made) && !priors {
             true => likelihoods.iter().map(|&o| count(o) * precision(o)).sum(),
             false => total,
         };
@@ -119,7 +122,7 @@ impl JointLikelihood {
             Errors::Estimated => 0.0,
         };
         let estimated: Vec<usize> = (0..errors.len()).filter(|&o| errors[o] == Errors::Estimated).collect();
-        let alone = estimated.len() == likelihoods.len();
+        let alone = estimated.len() == likelihoods.len() && !priors;
         let weighted: f64 = estimated.iter().map(|&o| weight(o) * count(o)).sum();
         let groups = grouped(problem, tables, &estimated);
         let groups = groups.into_iter().map(|members| NoiseGroup::new(problem, tables, members, total));
@@ -127,6 +130,7 @@ impl JointLikelihood {
             fixed: (0..errors.len()).map(fixed).collect(),
             groups: groups.collect(),
             mean_square: (alone && !estimated.is_empty()).then_some(weighted / total),
+            total,
             logarithms: (0..errors.len())
                 .map(|o| Logarithm::new(&problem.observations[o], &tables[o], errors[o]))
                 .collect(),
@@ -148,6 +152,11 @@ impl JointLikelihood {
             group.weighted / 2.0 * ((std::f64::consts::TAU * square).ln() + 1.0) + group.constant
         };
         fixed + self.groups.iter().map(group).sum::<f64>()
+    }
+
+    /// The number of all data that have a likelihood.
+    pub fn count(&self) -> f64 {
+        self.total
     }
 
     /// The loss.
@@ -193,12 +202,24 @@ impl JointLikelihood {
         &self.groups
     }
 
-    /// An error if an unknown noise level would have to be estimated from too few data beside others whose errors are stated:
+    /// An error if a prior meets a loss that is no likelihood, or if an unknown noise level would have to be estimated from too few data beside others whose errors are stated:
     /// the fit could follow them exactly, and call their noise zero.
     pub fn require_enough(&self, problem: &Problem, tables: &[Table]) -> Result<()> {
         let enough = problem.unknowns.len() + FEWEST;
         let count = |group: &NoiseGroup| group.members.iter().map(|&o| tables[o].values.len()).sum::<usize>();
-        let few = self.groups.iter().find(|group| self.mean_square.is_none() && count(group) < enough);
+        let priors = problem.has_priors();
+        let no_scale =
+            |o: &Observation| matches!(o.likelihood, Likelihood::MeanSquare | Likelihood::RelativeL2);
+        if let Some(observation) = problem.observations.iter().find(|o| priors && no_scale(o)) {
+            let message = format!(
+                "a prior cannot be weighed against `{}`, which says nothing of the size of errors",
+                observation.likelihood.name()
+            );
+            let help = "write `likelihood = \"gaussian\"`, with or without a `sigma`";
+            return Err(Diagnostic::new(message, observation.value.origin.clone()).help(help).into());
+        }
+        let beside = self.mean_square.is_none() && !priors;
+        let few = self.groups.iter().find(|group| beside && count(group) < enough);
         let Some(group) = few else { return Ok(()) };
         let observation = &problem.observations[group.members[0]];
         let (name, count) = (&observation.name, count(group));

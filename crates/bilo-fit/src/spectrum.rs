@@ -184,6 +184,21 @@ impl LeastSquares {
     }
 }
 
+/// The smallest singular value of weighted columns at unit length beside the largest; none if they are not finite.
+pub fn smallest_ratio(columns: &[Vec<f64>], weights: &[f64]) -> Option<f64> {
+    let length = |column: &Vec<f64>| {
+        column.iter().zip(weights).map(|(slope, weight)| (slope * weight).powi(2)).sum::<f64>().sqrt()
+    };
+    let lengths: Vec<f64> = columns.iter().map(length).collect();
+    let matrix = Mat::from_fn(weights.len(), columns.len(), |i, j| match lengths[j] > 0.0 {
+        true => columns[j][i] * weights[i] / lengths[j],
+        false => 0.0,
+    });
+    let values = matrix.singular_values().ok()?;
+    let (first, last) = (values.first()?, values.last()?);
+    Some(if columns.len() > weights.len() { 0.0 } else { last / first })
+}
+
 /// The square roots of the diagonal.
 pub fn deviations(covariances: &[Vec<f64>]) -> Vec<f64> {
     (0..covariances.len()).map(|j| covariances[j][j].sqrt()).collect()

@@ -71,27 +71,29 @@ impl<'a> ReferenceLoss<'a> {
         if values.iter().flatten().any(|value| !value.is_finite()) {
             return Err(Error::new(ErrorKind::Solver, "an observed value is not finite"));
         }
-        let loss_terms = self.data.terms(&sites, &values)?;
+        let mut loss_terms = self.data.terms(&sites, &values)?;
+        self.data.add_priors(&mut loss_terms, &theta.eta)?;
         Ok(Evaluation { theta, solution, sites, values, loss_terms })
     }
 
-    /// The observed quantities with their derivatives by eta.
+    /// The observed quantities with their derivatives by eta, and after them what priors see.
     pub fn slopes(&self, evaluation: &Evaluation<'_>) -> Result<Vec<Sensitivities>> {
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
-        observations
-            .map(|(observation, sites)| {
-                evaluation.solution.observe_with_slopes(&observation.value, &sites.coordinates)
-            })
-            .collect()
+        let observed = observations.map(|(observation, sites)| {
+            evaluation.solution.observe_with_slopes(&observation.value, &sites.coordinates)
+        });
+        observed.chain(self.data.prior_values(&evaluation.theta.eta).map(Ok)).collect()
     }
 
-    /// The derivatives of L_data by everything unknown, by the adjoint.
+    /// The derivatives of L_data, priors included, by everything unknown, by the adjoint.
     pub fn gradient(&self, evaluation: &Evaluation<'_>) -> Result<Theta> {
         let mut gradient = evaluation.theta.zeros();
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
         for ((observation, sites), weights) in observations.zip(&evaluation.loss_terms.by_values) {
             gradient.add(&evaluation.solution.gradient(&observation.value, &sites.coordinates, weights)?);
         }
+        let priors = self.data.prior_gradient(&evaluation.theta.eta);
+        gradient.eta.iter_mut().zip(priors).for_each(|(sum, slope)| *sum += slope);
         Ok(gradient)
     }
 }

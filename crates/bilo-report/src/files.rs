@@ -4,6 +4,8 @@
 pub const PROBLEM: &str = "problem.toml";
 /// Which run a folder is of: version, method, seed, recipe and command.
 pub const RUN: &str = "run.json";
+/// Profile likelihoods.
+pub const PROFILE: &str = "profile.json";
 /// Losses and unknowns over the steps.
 pub const HISTORY: &str = "history.csv";
 /// Solutions and unknown functions as arrays.

@@ -19,6 +19,7 @@ mod markup;
 pub mod npz;
 pub mod number;
 pub mod picture;
+pub mod profile;
 pub mod record;
 pub mod table;
 pub mod tensorboard;

@@ -37,8 +37,8 @@ mod cache;
 pub mod method;
 
 pub use bilo_assess::examine::{self, Examination, examine};
-pub use bilo_assess::{audit, function_uncertainty, identify, noise, outcome, uncertainty, verify};
-pub use bilo_fit::{checkpoint, data_loss, gauss_newton, monitor, observer, sensitivities};
+pub use bilo_assess::{audit, function_uncertainty, identify, noise, outcome, profile, uncertainty, verify};
+pub use bilo_fit::{checkpoint, data_loss, gauss_newton, joint_likelihood, monitor, observer, sensitivities};
 pub use bilo_operator::hardware::Hardware;
 pub use bilo_operator::{level, observed, operator, state, train};
 pub use bilo_problem as problem;
@@ -46,4 +46,4 @@ pub use bilo_problem::diagnostic::{self, Error, Result};
 pub use bilo_problem::{Problem, function, nifti, npy, sites, spline, theta};
 pub use bilo_reference::loss_map::loss_map;
 pub use bilo_reference::{data, descent, forward, misfit, solver as reference};
-pub use method::{Job, METHODS, Method, run};
+pub use method::{Job, METHODS, Method, profiles, run};

@@ -38,4 +38,5 @@ mod schema;
 mod slopes;
 #[path = "common/source.rs"]
 mod source;
+mod statistics;
 mod uncertainty;

@@ -36,7 +36,7 @@ fn uncertainty_at(problem: &Problem, theta: &[f64]) -> (Uncertainty, NoiseLevels
     let evaluation = loss.evaluate(&eta).unwrap();
     let observed = loss.slopes(&evaluation).unwrap();
     let fitted = Fitted::new(&loss.data, &evaluation.loss_terms, Some(&observed));
-    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values, &fitted).unwrap();
+    let noise = NoiseLevels::new(&loss.data, &evaluation.sites, &evaluation.values, &fitted, &eta).unwrap();
     (Uncertainty::new(problem, &noise, &observed, &eta).expect("finite slopes"), noise)
 }
 
@@ -136,7 +136,11 @@ fn error_bars_are_those_of_the_estimate_that_the_loss_defines() {
     let square = (((c - 1.0).powi(2) + (c - 2.0).powi(2)) / 0.25 + (2.0 * c - 3.0).powi(2) / 9.0) / 2.0;
     let sd = outcome.noise[1].sd.expect("from the residuals");
     assert!((sd - 3.0 * square.sqrt()).abs() < 1e-9, "{sd}");
-    assert!(outcome.notes[0].contains("one noise level was estimated for all of them"), "{:?}", outcome.notes);
+    assert!(
+        outcome.notes[0].contains("one noise level was estimated for all of them"),
+        "{:?}",
+        outcome.notes
+    );
 }
 
 /// Only the product a*b is in the equation.

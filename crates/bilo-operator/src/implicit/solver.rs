@@ -93,6 +93,8 @@ impl<'a> LocalSolver<'a> {
         let sites = self.data.sites(&eta[..self.problem().unknowns.len()])?;
         let mut observed = network_observed(&self.data, &sites, self.operator, self.device, &point)?;
         let mut loss_terms = self.data.terms(&sites, &values(&observed))?;
+        self.data.add_priors(&mut loss_terms, eta)?;
+        observed.extend(self.data.prior_values(eta));
         for penalty in &self.penalties {
             let mut term = 0.0;
             for (value, found) in penalty.at(self.operator, self.device, &point)? {

@@ -7,7 +7,7 @@ use bilo_fit::joint_likelihood::JointLikelihood;
 use bilo_jet::{DensityId, Device, Moves};
 use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
-use bilo_problem::{Problem, RegulariserKind, Table};
+use bilo_problem::{Problem, RegulariserKind, Table, Unknown};
 
 /// L_data + Σ_f weight_f L_reg,f, with the data of all observations in L_data.
 pub struct Upper {
@@ -15,6 +15,8 @@ pub struct Upper {
     terms: Vec<Term>,
     names: Vec<String>,
     joint: JointLikelihood,
+    /// What is known of the unknowns before the data, if something is.
+    priors: Option<Priors>,
     /// What multiplies L_data.
     data_weight: f64,
     /// The weights of the regularisers.
@@ -50,7 +52,8 @@ impl Upper {
         let unknowns = operator.operator.unknowns.len();
         let joint = JointLikelihood::new(problem, &tables);
         let (terms, names, regularisers) = (vec![], vec![], vec![]);
-        let mut upper = Self { terms, names, joint, data_weight, regularisers, unknowns, moves };
+        let priors = Priors::new(problem, joint.count());
+        let mut upper = Self { terms, names, joint, priors, data_weight, regularisers, unknowns, moves };
         let moves = moves.unwrap_or(Moves::States);
         let guess = problem.thetas(&problem.eta_of_guess());
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
@@ -67,6 +70,7 @@ impl Upper {
             upper.terms.push(Term { parts, moving });
             upper.names.push(format!("data.{}", observation.name));
         }
+        upper.names.extend(upper.priors.as_ref().map(|_| "prior".to_owned()));
         for (number, function) in problem.functions.iter().enumerate() {
             let Some(regulariser) = &function.regulariser else { continue };
             let density = regulariser_density(operator, number, &regulariser.kind);
@@ -105,9 +109,11 @@ impl Upper {
         data.iter().map(|slope| self.data_weight * slope).chain(self.regularisers.iter().copied()).collect()
     }
 
-    /// Whether places move with the unknowns, or weights with the terms, so that the host has to follow at every step.
+    /// Whether places move with the unknowns, or weights with the terms, or priors count, so that the host has to follow at every step.
     pub(crate) fn follows_unknowns(&self) -> bool {
-        !self.joint.is_linear() || self.terms.iter().any(|term| term.moving.is_some())
+        !self.joint.is_linear()
+            || self.priors.is_some()
+            || self.terms.iter().any(|term| term.moving.is_some())
     }
 
     /// Puts the places of integrals whose breaks move with the unknowns to where these are now. (The breaks
@@ -126,7 +132,13 @@ impl Upper {
 
     /// The terms and the gradient of their weighted sum with respect to the unknowns, at fixed W.
     pub fn loss(&self, device: &mut dyn Device, weights: &[f64], eta: &[f64]) -> Result<LossSlopes> {
-        self.sum(&self.terms, device, weights, eta)
+        let mut loss = self.sum(&self.terms, device, weights, eta)?;
+        if let Some(priors) = &self.priors {
+            let (term, slopes) = priors.at(eta);
+            loss.terms.insert(self.observations(), term);
+            add_scaled(&mut loss.by_eta, self.data_weight, &slopes);
+        }
+        Ok(loss)
     }
 
     /// The data loss without the regularisers, with its derivatives.
@@ -161,6 +173,31 @@ impl Upper {
             add_scaled(&mut loss.by_weights, weight, &by_weights);
         }
         Ok(loss)
+    }
+}
+
+/// What is known of the unknown numbers before the data, in units of the loss.
+struct Priors {
+    unknowns: Vec<Unknown>,
+    factor: f64,
+}
+
+impl Priors {
+    fn new(problem: &Problem, count: f64) -> Option<Priors> {
+        let factor = 2.0 / count.max(1.0);
+        problem.has_priors().then(|| Priors { unknowns: problem.unknowns.clone(), factor })
+    }
+
+    /// The term and its derivatives by the variables.
+    fn at(&self, eta: &[f64]) -> (f64, Vec<f64>) {
+        let (mut term, mut slopes) = (0.0, vec![0.0; eta.len()]);
+        for ((unknown, &eta), slope) in self.unknowns.iter().zip(eta).zip(&mut slopes) {
+            let Some(prior) = unknown.prior else { continue };
+            let at = prior.at(unknown.theta_of(eta));
+            term += self.factor * at.value;
+            *slope = self.factor * at.slope * unknown.theta_slope(eta);
+        }
+        (term, slopes)
     }
 }
 

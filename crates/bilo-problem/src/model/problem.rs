@@ -54,6 +54,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Whether something is known of an unknown number before the data.
+    pub fn has_priors(&self) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.prior.is_some())
+    }
+
     /// The variables eta of the scalars at their guesses.
     pub fn eta_of_guess(&self) -> Vec<f64> {
         self.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect()

@@ -1,6 +1,7 @@
 //! Unknown numbers.
 
 use crate::model::formula::Formula;
+use crate::model::prior::Prior;
 use crate::words::words;
 
 /// A scalar parameter of the PDE to be inferred.
@@ -22,6 +23,8 @@ pub struct Unknown {
     pub rate: Option<f64>,
     /// Unit, for people.
     pub unit: Option<String>,
+    /// What is known of it before the data.
+    pub prior: Option<Prior>,
 }
 
 /// The variable eta that the method moves in place of an unknown theta.
@@ -47,6 +50,7 @@ impl Unknown {
             transform: Transform::Identity,
             rate: None,
             unit: None,
+            prior: None,
         }
     }
 
@@ -80,9 +84,15 @@ impl Unknown {
         Unknown { unit: Some(unit.to_string()), ..self }
     }
 
-    /// Whether it cannot be negative: its logarithm is moved, or its bounds say so.
+    /// What is known of it before the data.
+    pub fn prior(self, prior: Prior) -> Unknown {
+        Unknown { prior: Some(prior), ..self }
+    }
+
+    /// Whether it cannot be negative: its logarithm is moved, or its bounds or its prior say so.
     pub fn is_positive(&self) -> bool {
-        self.transform == Transform::Log || self.bounds.is_some_and(|(lo, _)| lo >= 0.0)
+        let prior = self.prior.is_some_and(|prior| prior.support().0 >= 0.0);
+        self.transform == Transform::Log || prior || self.bounds.is_some_and(|(lo, _)| lo >= 0.0)
     }
 
     /// The variable eta of a value theta.

@@ -8,6 +8,7 @@ mod observation;
 mod overrides;
 mod picture;
 mod points;
+mod prior;
 
 pub use overrides::Overrides;
 
@@ -20,6 +21,7 @@ use crate::tree::reader::{Reader, number, pair, string, table};
 use crate::tree::{Entry, Table, Value, join};
 use crate::written::{EquationSpec, StateSpec, Written};
 use function::{is_function, read_function};
+use prior::read_prior;
 
 /// Reads everything but the settings, which wait for what they are about.
 pub(crate) fn read(mut tree: Table) -> Result<Written> {
@@ -126,6 +128,7 @@ fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unk
         transform: reader.word("transform")?.unwrap_or(Transform::Identity),
         rate: reader.number("rate")?,
         unit: reader.string("unit")?,
+        prior: reader.get("prior").map(|node| read_prior(node, constants)).transpose()?,
     })
 }
 

@@ -81,6 +81,14 @@ pub(crate) static UNKNOWN: TableSchema = TableSchema {
         required("guess", Number, "where the search starts"),
         optional("truth", Number, "none", "the true value: needed for synthetic data, scores the result"),
         optional("bounds", Pair, "none", "values it may not leave; guess and truth lie inside"),
+        optional(
+            "prior",
+            Text,
+            "none",
+            "what is known of it before the data, a density of the number as stated: `normal(mean, sd)`, `lognormal(mu, sigma)` (of the logarithm), \
+             `uniform(lo, hi)`, `half-normal(sd)`, `half-cauchy(scale)`, `gamma(shape, rate)`, `beta(a, b)`, \
+             `inverse-gamma(shape, scale)`, `exponential(rate)`",
+        ),
         optional("scale", Positive, "`1`", "typical size: the method moves `NAME/scale`"),
         optional(
             "transform",

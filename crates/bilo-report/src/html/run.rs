@@ -4,6 +4,7 @@ mod convergence;
 mod details;
 mod fields;
 mod path;
+mod profiles;
 mod statement;
 mod unknowns;
 mod verdict;
@@ -30,6 +31,7 @@ pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> 
     let parts = [
         part("problem", "Problem", statement::html(&source)),
         part("unknowns", "Unknowns", unknowns::html(&source, &mut figures)),
+        part("profiles", "Profile likelihoods", profiles::html(&source, &mut figures)),
         part("convergence", "Convergence", convergence::html(&source, &mut figures)),
         part("fields", "Solution", fields::html(&source, &mut figures)),
         part("fit", "Data and fit", fits),

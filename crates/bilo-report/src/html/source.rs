@@ -3,9 +3,10 @@
 use super::ReportError;
 use crate::files::{FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, is_plain, picture_file};
 use crate::history::History;
+use crate::profile;
 use crate::record::RunRecord;
 use bilo::npy::{Archive, Array};
-use bilo::outcome::{Outcome, ScalarOutcome};
+use bilo::outcome::{Outcome, ProfileOutcome, ScalarOutcome};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub(super) struct Source {
     pub(super) problem: DocumentMut,
     /// The problem file as text, with its comments.
     pub(super) text: String,
+    /// Profile likelihoods, if somebody asked for them.
+    pub(super) profiles: Vec<ProfileOutcome>,
     /// What the run was started with, if that is known.
     pub(super) record: Option<RunRecord>,
     /// Name and drawing of each picture.
@@ -74,6 +77,7 @@ impl Source {
             losses: BTreeMap::new(),
             problem: text.parse().map_err(ReportError::reading(&problem))?,
             text,
+            profiles: profile::read(folder),
             record: RunRecord::read(folder),
             pictures: vec![],
         })

@@ -107,7 +107,8 @@ fn loss_names(problem: &Problem) -> Vec<String> {
     let data = problem.observations.iter().map(|observation| format!("data.{}", observation.name));
     let regularised = problem.functions.iter().filter(|function| function.regulariser.is_some());
     let names = regularised.map(|function| format!("regulariser.{}", function.name));
-    std::iter::once("learning".to_owned()).chain(data).chain(names).collect()
+    let prior = problem.has_priors().then(|| "prior".to_owned());
+    std::iter::once("learning".to_owned()).chain(data).chain(prior).chain(names).collect()
 }
 
 /// The losses of a step, from some name on; the others are not known in its phase.

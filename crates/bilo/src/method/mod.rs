@@ -20,7 +20,8 @@ pub use bpn::Bpn;
 pub use learned::{DeepOnet, Fno};
 pub use pinn::Pinn;
 
-use bilo_assess::outcome::Outcome;
+use bilo_assess::outcome::{Outcome, ProfileOutcome};
+use bilo_assess::profile::profile;
 use bilo_assess::{Estimate, RunContext};
 use bilo_fit::checkpoint::Checkpoint;
 use bilo_fit::joint_likelihood::JointLikelihood;
@@ -122,9 +123,22 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
 }
 
 fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    in_context(problem, job, interrupt, |run| {
+        let outcome = weights::chosen(run, job, monitor)?;
+        starts::from_elsewhere(run, job, outcome, monitor)
+    })
+}
+
+/// Makes the data and the reference solver ready for something.
+fn in_context<T>(
+    problem: &Problem,
+    job: &Job,
+    interrupt: &Interrupt,
+    act: impl FnOnce(&RunContext<'_>) -> Result<T>,
+) -> Result<T> {
     let tables = interruptible_tables(problem, job.seed, interrupt)?;
     JointLikelihood::new(problem, &tables).require_enough(problem, &tables)?;
-    let run = RunContext {
+    act(&RunContext {
         problem,
         tables: &tables,
         reference: &ReferenceSolver::new(problem).map(|reference| reference.interruptible(interrupt)),
@@ -134,9 +148,19 @@ fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Mon
         hardware: job.hardware,
         from: job.from.as_deref(),
         interrupt,
-    };
-    let outcome = weights::chosen(&run, job, monitor)?;
-    starts::from_elsewhere(&run, job, outcome, monitor)
+    })
+}
+
+/// The profile likelihoods of some unknown numbers around the best fit of an outcome, with the data of the same seed.
+pub fn profiles(
+    problem: &Problem,
+    job: &Job,
+    outcome: &Outcome,
+    numbers: &[usize],
+) -> Result<Vec<ProfileOutcome>> {
+    in_context(problem, job, &job.interrupt, |run| {
+        numbers.iter().map(|&number| profile(run, outcome, number)).collect()
+    })
 }
 
 /// A run that was stopped before it had a solution.
@@ -144,5 +168,6 @@ fn interrupted(problem: &Problem, job: &Job, monitor: &Monitor<'_>) -> Outcome {
     let mut outcome = Outcome::interrupted(problem, job.method.name(), job.seed);
     outcome.stop = monitor.why().unwrap_or(outcome.stop);
     outcome.set_estimates(monitor.last_unknowns());
+    outcome.judge();
     outcome
 }

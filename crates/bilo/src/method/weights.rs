@@ -1,12 +1,12 @@
 //! Weights of regularisers that the data choose: search, look where the evidence is largest, search again.
 
 use super::Job;
-use bilo_assess::outcome::{Outcome, Stop};
+use bilo_assess::outcome::{Outcome, SolvedBy, Stop};
 use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
-use bilo_problem::Problem;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
+use bilo_problem::{OperatorKind, Problem};
 
 /// Most searches.
 const ROUNDS: usize = 8;
@@ -40,6 +40,10 @@ pub(super) fn chosen(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>)
 /// The problem with the weights of the largest evidence.
 fn with_weights(problem: &Problem, outcome: &Outcome, monitor: &mut Monitor<'_>) -> Problem {
     let mut problem = problem.clone();
+    // What stands for the solution stays what it was, so that searches can be compared.
+    if outcome.solved_by == SolvedBy::Dictionary {
+        problem.operator.kind = OperatorKind::Dictionary;
+    }
     for found in &outcome.regularisation {
         let (name, better) = (&found.name, found.by_evidence);
         monitor

@@ -1,5 +1,8 @@
 //! What several tests assert.
 
+pub(crate) mod right_answers;
+pub(crate) mod wrong_answers;
+
 use bilo::data::observed_tables;
 use bilo::data_loss::DataLoss;
 use bilo::descent::Target;

@@ -6,9 +6,6 @@ use bilo::problem::{Overrides, Problem};
 use bilo::{Job, run};
 use std::path::Path;
 
-/// Draws of the noise.
-pub const SEEDS: u64 = 20;
-
 /// Settings that make the problems quick, and the noise of each.
 const PROBLEMS: [(&str, &str, &[&str]); 10] = [
     ("fisher-kpp, noise 0.01", "fisher-kpp", &["observation.profile.data.synthetic.noise=0.01"]),
@@ -32,7 +29,7 @@ const PROBLEMS: [(&str, &str, &[&str]); 10] = [
 ];
 
 /// The problems by name.
-pub fn problems() -> Vec<(&'static str, Problem)> {
+pub(crate) fn problems() -> Vec<(&'static str, Problem)> {
     let read = |(name, file, set): &(&'static str, &str, &[&str])| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../problems");
         let text = std::fs::read_to_string(folder.join(format!("{file}.toml"))).expect("a shipped problem");
@@ -46,6 +43,6 @@ pub fn problems() -> Vec<(&'static str, Problem)> {
 }
 
 /// A run of the method that it takes by default.
-pub fn outcome(problem: &Problem, seed: u64) -> Outcome {
+pub(crate) fn outcome(problem: &Problem, seed: u64) -> Outcome {
     run(problem, &Job { seed, ..Job::default() }, &mut Silent).expect("it runs")
 }

@@ -216,6 +216,10 @@ impl Check<'_> {
             if u.transform == Transform::Log {
                 self.number(&path(key), value, value > 0.0, "positive under `transform = \"log\"`")?;
             }
+            if let Some(prior) = u.prior {
+                let message = || format!("the guess {:?} is where the prior has no density", u.guess);
+                self.demand(prior.at(u.guess).value.is_finite(), &path("prior"), message)?;
+            }
             if let Some((lo, hi)) = u.bounds {
                 let message = || format!("the range of `bounds` must go upwards, found [{lo:?}, {hi:?}]");
                 self.demand(lo < hi, &path("bounds"), message)?;

@@ -86,8 +86,10 @@ impl<'a> Search<'a> {
         let problem = self.data.problem();
         let parameters = self.parameters.of(problem, theta);
         let observed = self.observed(&self.frozen, theta);
-        let loss_terms = self.data.terms(&self.sites, &observed)?;
+        let mut loss_terms = self.data.terms(&self.sites, &observed)?;
+        self.data.add_priors(&mut loss_terms, &theta.eta)?;
         let mut slopes = theta.zeros();
+        slopes.eta.copy_from_slice(&self.data.prior_gradient(&theta.eta));
         for (number, (model, by_values)) in self.frozen.iter().zip(loss_terms.by_values).enumerate() {
             // What is held does not move.
             let floor = self.floor(number, &observed[number]);
