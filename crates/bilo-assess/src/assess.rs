@@ -21,7 +21,7 @@ use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::Theta;
-use bilo_problem::{GradientMode, Problem, Regulariser};
+use bilo_problem::{GradientMode, Problem, Regulariser, RegulariserKind};
 use bilo_reference::misfit::Evaluation;
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>, place: Pla
         add_audit(&mut outcome, run, operator, observed, &noise, &evaluation);
     }
     if let (Ok(evaluation), Some(fit)) = (&evaluation, &seen.functions) {
-        add_regularisation(&mut outcome, problem, evaluation, fit, &noise);
+        add_regularisation(&mut outcome, problem, evaluation, fit, &noise, run.data().joint().count());
     }
     outcome.discretisation = grid.map(|grid| grid.outcome);
     let Seen { slopes, functions, .. } = seen;
@@ -302,13 +302,15 @@ fn add_misfits(
     Ok(noise)
 }
 
-/// What the data say of the weights of regularisers that they are to choose.
+/// How far the estimate of functions is from the best one, and what the data say of the weights of regularisers that they
+/// are to choose.
 fn add_regularisation(
     outcome: &mut Outcome,
     problem: &Problem,
     evaluation: &Evaluation<'_>,
     fit: &FunctionFit,
     noise: &NoiseLevels,
+    count: f64,
 ) {
     let terms = &evaluation.loss_terms;
     let slopes = terms.by_values.iter().flatten().zip(&terms.roots);
@@ -316,16 +318,27 @@ fn add_regularisation(
     let residuals = residuals.take(evaluation.values.iter().flatten().count());
     let stated = noise.observations.iter().all(|noise| noise.source != NoiseSource::Residuals);
     let spread = noise.spread().iter().map(|sd| sd * sd).sum::<f64>() / noise.spread().len().max(1) as f64;
-    let evidence = Evidence { fit, residuals: residuals.collect(), noise: stated.then_some(spread) };
+    let residuals: Vec<f64> = residuals.collect();
+    if spread > 0.0 && !outcome.goodness.observations.iter().all(|fit| fit.noise_free) {
+        outcome.expected_gain = Some(fit.expected_gain(&residuals) / (2.0 * spread));
+    }
+    let evidence = Evidence { fit, residuals, noise: stated.then_some(spread) };
     let Some(factors) = evidence.factors() else { return };
     for function in &problem.functions {
-        let Some(Regulariser { automatic: true, weight, .. }) = function.regulariser else { continue };
+        let Some(Regulariser { automatic: true, weight, kind }) = &function.regulariser else { continue };
+        let weight = *weight;
+        let field = match kind {
+            RegulariserKind::Field(field) => Some(((count * weight).sqrt().recip(), field.length())),
+            _ => None,
+        };
         outcome.regularisation.push(RegularisationOutcome {
             name: function.name.clone(),
             weight,
             by_evidence: factors.evidence * weight,
             by_discrepancy: factors.discrepancy.map(|factor| factor * weight),
             by_l_curve: factors.l_curve.map(|factor| factor * weight),
+            log_evidence: factors.log_evidence,
+            field,
         });
     }
 }

@@ -4,7 +4,7 @@
 //! estimate. If the squares are 2κ times a negative log-likelihood, the regularisers are 2κ times minus the logarithm of a
 //! normal prior, and the probability of the data is, by Laplace's method, up to constants
 //!
-//! -D/(2κ) - (n - d + r)/2 log κ - ½ log det G + ½ r log τ, G = AᵀA + F + τ Q,
+//! -D/(2κ) - (n - d + r)/2 log κ - ½ log det G + ½ log det⁺(τ Q), G = AᵀA + F + τ Q,
 //!
 //! with D the minimum over δ, n data, d variables, and τ multiplying regularisers Q of rank r beside others F. For linear
 //! problems this is exact. Where κ is not known it is at its best, D/(n - d + r).
@@ -25,6 +25,8 @@ const PRECISION: f64 = 0.01;
 pub struct Factors {
     /// Where the evidence is largest.
     pub evidence: f64,
+    /// Its logarithm where the weights are now, up to what does not depend on regularisers.
+    pub log_evidence: f64,
     /// Where the residuals are as large as the noise, if it is known.
     pub discrepancy: Option<f64>,
     /// At the corner of the curve of residuals against regularisers, if it has one.
@@ -61,6 +63,7 @@ impl Evidence<'_> {
         let evidence = self.refined(factor(best as f64 - 1.0), factor(best as f64 + 1.0));
         Some(Factors {
             evidence,
+            log_evidence: self.at(1.0)?.evidence,
             discrepancy: self.discrepancy(&found).map(factor),
             l_curve: corner(&found).map(factor),
         })
@@ -91,7 +94,7 @@ impl Evidence<'_> {
         let freedom = self.residuals.len() as f64 - variables as f64 + rank;
         let noise = self.noise.unwrap_or(whole / freedom);
         let evidence = -whole / (2.0 * noise) - freedom / 2.0 * noise.ln() - determinant / 2.0
-            + rank / 2.0 * factor.ln();
+            + (automatic.log_determinant + rank * factor.ln()) / 2.0;
         evidence.is_finite().then_some(At { evidence, misfit, roughness })
     }
 
@@ -155,6 +158,7 @@ mod tests {
             pull: vec![0.0],
             value: 0.0,
             rank: 1,
+            log_determinant: 0.0,
         };
         let fit = FunctionFit::for_test(weighted, Mat::from_fn(1, 1, |_, _| weight), automatic);
         let evidence =

@@ -50,6 +50,8 @@ pub(crate) struct AutomaticPenalty {
     pub(crate) pull: Vec<f64>,
     pub(crate) value: f64,
     pub(crate) rank: usize,
+    /// The logarithm of the product of the eigenvalues that are not zero.
+    pub(crate) log_determinant: f64,
 }
 
 impl FunctionFit {
@@ -87,6 +89,14 @@ impl FunctionFit {
         let solved = &self.weighted * &self.inverse;
         let product = |i: usize| (0..self.free.len()).map(|j| solved[(i, j)] * self.weighted[(i, j)]).sum();
         (0..self.weighted.nrows()).map(product).collect()
+    }
+
+    /// What the loss would fall by at its minimum, from residuals weighted as it does: (Aᵀρ + P x)ᵀ G⁻¹ (Aᵀρ + P x).
+    pub fn expected_gain(&self, residuals: &[f64]) -> f64 {
+        let residuals = Mat::from_fn(self.weighted.nrows(), 1, |i, _| residuals[i]);
+        let pull = Mat::from_fn(self.pull.len(), 1, |i, _| self.pull[i]);
+        let slope = self.weighted.transpose() * residuals + pull;
+        (slope.transpose() * &self.inverse * &slope)[(0, 0)]
     }
 
     /// The standard deviation of each variable, in the shape of the unknowns; none if they are not finite.
@@ -257,7 +267,11 @@ impl Penalty {
         let matrix = Mat::from_fn(free.len(), free.len(), |i, j| self.matrix[(free[i], free[j])]);
         let pull: Vec<f64> = free.iter().map(|&place| self.pull[place]).collect();
         let (rank, _) = rank_and_square(&matrix, &pull)?;
-        (rank > 0).then_some(AutomaticPenalty { matrix, pull, value: self.value, rank })
+        let mut eigenvalues = matrix.self_adjoint_eigenvalues(Side::Lower).ok()?;
+        eigenvalues.sort_by(|a, b| b.total_cmp(a));
+        let log_determinant = eigenvalues[..rank].iter().map(|value| value.ln()).sum();
+        let value = self.value;
+        (rank > 0).then_some(AutomaticPenalty { matrix, pull, value, rank, log_determinant })
     }
 }
 

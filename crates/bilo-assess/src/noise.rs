@@ -5,9 +5,9 @@ use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::joint_likelihood::{Errors, JointLikelihood};
 use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
-use bilo_problem::Problem;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
+use bilo_problem::{Observation, Problem};
 
 /// Fewer effective data than this beyond what was fitted to them tell no noise level.
 const FEWEST: f64 = 0.5;
@@ -84,12 +84,7 @@ impl NoiseLevels {
         let mut observations: Vec<Noise> = vec![];
         for (o, observation) in problem.observations.iter().enumerate() {
             let errors = Errors::of(observation, &data.tables()[o]);
-            observations.push(stated(
-                observation.name.clone(),
-                errors,
-                &sites[o],
-                observation.stated_noise(),
-            ));
+            observations.push(stated(observation, errors, &sites[o]));
             let freedom = (sites[o].count - fitted.of(o)).max(0.0);
             (observations[o].count, observations[o].freedom) = (data.tables()[o].values.len(), freedom);
         }
@@ -127,7 +122,8 @@ impl NoiseLevels {
 }
 
 /// What is known of an observation's noise before anything is estimated.
-fn stated(observation: String, errors: Errors, sites: &Sites, made: Option<f64>) -> Noise {
+fn stated(observation: &Observation, errors: Errors, sites: &Sites) -> Noise {
+    let made = observation.stated_noise();
     let sigma = sites.parts.iter().find_map(|part| part.sigma.as_ref());
     let mean_square =
         |sigma: &Vec<f64>| sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / sigma.len().max(1) as f64;
@@ -135,11 +131,12 @@ fn stated(observation: String, errors: Errors, sites: &Sites, made: Option<f64>)
         (Errors::Stated, Some(sigma)) => (NoiseSource::Sigma, Some(mean_square(sigma).sqrt())),
         (Errors::Stated, None) => (NoiseSource::Likelihood, None),
         (Errors::Exact, _) => (NoiseSource::None, Some(0.0)),
+        (Errors::NoLikelihood, _) if observation.is_exact() => (NoiseSource::None, Some(0.0)),
         (Errors::Made(noise), _) => (NoiseSource::Stated, Some(noise)),
         (Errors::NoLikelihood, _) if made.is_some() => (NoiseSource::Stated, made),
         (Errors::Estimated | Errors::NoLikelihood, _) => (NoiseSource::Residuals, None),
     };
-    Noise { observation, source, sd, ..Noise::default() }
+    Noise { observation: observation.name.clone(), source, sd, ..Noise::default() }
 }
 
 /// The noise levels that nobody stated: s² = Σ r²/(n - p), over all observations that share one.

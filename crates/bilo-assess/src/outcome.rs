@@ -110,6 +110,9 @@ pub struct Outcome {
     /// The noise that the standard deviations are for.
     #[serde(with = "named")]
     pub noise: Vec<Noise>,
+    /// Where functions are unknown: what the logarithm of likelihood and regularisers would rise by at the best fit, by the
+    /// reference solver.
+    pub expected_gain: Option<f64>,
     /// The weights of regularisers that the data chose; empty where none was to be chosen.
     #[serde(with = "named")]
     pub regularisation: Vec<RegularisationOutcome>,
@@ -193,6 +196,7 @@ impl Outcome {
             starts: vec![],
             minima: vec![],
             noise: vec![],
+            expected_gain: None,
             regularisation: vec![],
             remedy: String::new(),
             notes: vec![],

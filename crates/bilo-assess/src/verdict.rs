@@ -24,6 +24,9 @@ const DIFFERS: f64 = 0.01;
 /// The part of an error bar that an error of a solver may have without a word.
 const SMALL: f64 = 0.3;
 
+/// Log-likelihoods that differ by more than this are not the same fit.
+const WORSE: f64 = 2.0;
+
 /// Singular values below this part of the largest are zero: structure, not lack of data.
 const STRUCTURAL: f64 = 1e-8;
 
@@ -130,6 +133,14 @@ fn solvers(outcome: &Outcome) -> Vec<Reason> {
     }
     let far = outcome.unknowns.numbers.iter().filter_map(differs);
     reasons.extend(far.map(|reason| reason.help(&outcome.remedy)));
+    if let Some(gain) = outcome.expected_gain.filter(|gain| *gain > WORSE) {
+        let sentence = format!(
+            "the estimate is not the best fit: by the reference solver its log-likelihood could rise by {}",
+            digits(gain, 2)
+        );
+        let help = "the pointwise gradient has another aim; write `gradient = \"exact\"` in [train], or take the method `adjoint`";
+        reasons.push(orange(ReasonKind::NotConverged, sentence).help(help));
+    }
     let searched = outcome.classical_failure.is_none() && outcome.unknowns.functions.is_empty();
     let missing = |unknown: &ScalarOutcome| unknown.data_optimal.is_none();
     if searched && is_whole(outcome) && outcome.unknowns.numbers.iter().any(missing) {

@@ -16,10 +16,13 @@
 //!   `toml change=NAME`: its lines replace those with the same key there. `toml ignore` is not looked at; the text says
 //!   why.
 //! - `rust` is an `{{#include}}` of an example, which cargo compiles.
+//!
+//! With `BILO_SAID=FILE` nothing is compared: what is shown and what the program says go there as lines of JSON.
 
 use assert_cmd::Command;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -315,6 +318,12 @@ impl Sitting {
             let words = bilo(&command).unwrap_or_else(|| panic!("{}: {command}", block.place));
             let (well, real) = self.run(&words);
             assert_eq!(well, !shown.contains("error:"), "{}: {real}", block.place);
+            if let Some(file) = std::env::var_os("BILO_SAID") {
+                let said = serde_json::json!({ "place": block.place, "command": command, "shown": shown, "real": real });
+                let mut file = fs::File::options().append(true).create(true).open(file).expect("a file");
+                writeln!(file, "{said}").expect("it can be written");
+                continue;
+            }
             if let Err(fault) = agrees(&shown, &real) {
                 panic!("{}: `{command}` {fault}\n{real}", block.place);
             }

@@ -53,7 +53,7 @@ impl<'a> DataLoss<'a> {
     /// Names of the terms: of the observations, and of the priors if there are such.
     pub fn names(&self) -> Vec<String> {
         let data = self.problem.observations.iter().map(|observation| format!("data.{}", observation.name));
-        data.chain(self.problem.has_priors().then(|| "prior".to_owned())).collect()
+        data.chain(self.problem.has_priors_of_numbers().then(|| "prior".to_owned())).collect()
     }
 
     /// Where each observation is evaluated, at these variables.
@@ -87,7 +87,7 @@ impl<'a> DataLoss<'a> {
     /// Adds what is known of the unknowns before the data to the loss, as one more term with the unknowns for values; nothing
     /// without priors. Beside them the loss is 2/N times minus a log-likelihood.
     pub fn add_priors(&self, terms: &mut LossTerms, eta: &[f64]) -> Result<()> {
-        if !self.problem.has_priors() {
+        if !self.problem.has_priors_of_numbers() {
             return Ok(());
         }
         let factor = 2.0 / self.joint().count().max(1.0);
@@ -126,7 +126,7 @@ impl<'a> DataLoss<'a> {
     pub fn prior_values(&self, eta: &[f64]) -> Option<Sensitivities> {
         let unknowns = &self.problem.unknowns;
         let slope = |i: usize, j: usize| if i == j { unknowns[j].theta_slope(eta[j]) } else { 0.0 };
-        self.problem.has_priors().then(|| Sensitivities {
+        self.problem.has_priors_of_numbers().then(|| Sensitivities {
             values: self.problem.thetas(&eta[..unknowns.len()]),
             slopes: (0..eta.len()).map(|j| (0..unknowns.len()).map(|i| slope(i, j)).collect()).collect(),
         })

@@ -43,8 +43,7 @@ impl Errors {
             (Likelihood::Gaussian, _) if observation.sigma == Sigma::Estimated => Errors::Estimated,
             (Likelihood::Gaussian, _) if table.sigma.is_some() => Errors::Stated,
             (Likelihood::Gaussian, Data::Synthetic { noise, .. }) if *noise > 0.0 => Errors::Made(*noise),
-            // Another expression than the observed one makes errors that nobody stated.
-            (Likelihood::Gaussian, Data::Synthetic { made: None, .. }) => Errors::Exact,
+            (Likelihood::Gaussian, _) if observation.is_exact() => Errors::Exact,
             (Likelihood::Gaussian, _) => Errors::Estimated,
             _ => Errors::Stated,
         }

@@ -168,6 +168,7 @@ pub(crate) fn reference<'a>(
 ) -> Option<&'a KnownFunction> {
     match &regulariser.kind {
         RegulariserKind::L2 { reference } => Some(reference.as_ref().unwrap_or(&function.guess)),
+        RegulariserKind::Field(_) => Some(&function.guess),
         RegulariserKind::H1 | RegulariserKind::Tv { .. } => None,
     }
 }

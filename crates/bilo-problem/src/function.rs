@@ -3,6 +3,7 @@
 
 mod held;
 mod lattice;
+mod matern;
 mod metric;
 mod regular;
 pub mod rounded;
@@ -10,6 +11,7 @@ mod shape;
 
 pub use held::held;
 pub use lattice::Lattice;
+pub use matern::FieldPrior;
 pub use metric::Metric;
 pub use regular::RegulariserOnLattice;
 pub use shape::Shape;

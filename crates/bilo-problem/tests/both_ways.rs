@@ -159,7 +159,8 @@ fn burgers(name: &str, about: &str, truth: &str) -> ProblemBuilder {
         .state("u", "net*x*(1-x)*t + f")
         .equation("burgers", "u_t + 0.2*u*u_x", grid(201, 21))
         .trained_as("u_t + 0.2*u*u_x - 5e-4*u_xx")
-        .observation("final", "u", exact(along_x(64).hold("t", [1.0])));
+        .observation("final", "u", exact(along_x(64).hold("t", [1.0])))
+        .likelihood(Likelihood::MeanSquare);
     settings(
         builder,
         &[
@@ -218,7 +219,8 @@ fn darcy(name: &str, guess: u64, truth: u64) -> ProblemBuilder {
         .equation("along-x", "p/sqrt(A) + sqrt(A)*u_x", everywhere())
         .equation("along-y", "q/sqrt(A) + sqrt(A)*u_y", everywhere())
         .equation("balance", "p_x + q_y - 1", everywhere())
-        .observation("pressure", "u", exact(everywhere()));
+        .observation("pressure", "u", exact(everywhere()))
+        .likelihood(Likelihood::MeanSquare);
     settings(
         builder,
         &[
@@ -345,7 +347,8 @@ fn heat_initial() -> ProblemBuilder {
         .unknown_function(initial)
         .state("u", "net*x*(1-x)*t + f")
         .equation("heat", "u_t - 0.01*u_xx", grid(51, 51))
-        .observation("final", "u", DataSpec::synthetic(along_x(11).hold("t", [1.0]), 0.0316227766));
+        .observation("final", "u", DataSpec::synthetic(along_x(11).hold("t", [1.0]), 0.0316227766))
+        .likelihood(Likelihood::MeanSquare);
     settings(builder, &["classical.cells=200", "classical.steps=200", "train.paper.train-steps=10000"])
 }
 
@@ -392,7 +395,8 @@ fn poisson_variable() -> ProblemBuilder {
         .unknown_function(coefficient)
         .state("u", "net*x*(1-x)")
         .equation("balance", "-div(D*grad(u)) - pi^2*sin(pi*x)", along_x(101))
-        .observation("profile", "u", DataSpec::synthetic(along_x(51), 0.01));
+        .observation("profile", "u", DataSpec::synthetic(along_x(51), 0.01))
+        .likelihood(Likelihood::MeanSquare);
     settings(
         builder,
         &[
@@ -412,7 +416,8 @@ fn reaction_coefficient(name: &str, about: &str, data: usize) -> ProblemBuilder 
         .unknown_function(coefficient)
         .state("u", "net*x*(1-x)")
         .equation("balance", "0.01*u_xx - k*u - sin(2*pi*x)", along_x(101))
-        .observation("profile", "u", exact(along_x(data)));
+        .observation("profile", "u", exact(along_x(data)))
+        .likelihood(Likelihood::MeanSquare);
     settings(
         builder,
         &[

@@ -20,6 +20,7 @@ pub(crate) fn outcome() -> Outcome {
         data_optimal: Some(2.01),
         sd: Some(0.04),
         sd_network: Some(0.05),
+        interval_95: Some((1.94, 2.1)),
         ..unknown("k", Some("cm^2/s"), 1.0, 2.02, Some(2.0))
     };
     Outcome {
@@ -69,6 +70,7 @@ pub(crate) fn outcome() -> Outcome {
         log_likelihood: None,
         starts: vec![],
         minima: vec![],
+        expected_gain: None,
         regularisation: vec![],
         remedy: String::new(),
         audit: vec![

@@ -5,21 +5,27 @@ use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, pic
 use bilo::observer::Phase;
 use bilo::outcome::{
     Divergence, FunctionOutcome, LearnedOutcome, NoiseSource, OperatorOutcome, Outcome, Reason,
-    ScalarOutcome, SolvedBy, Stop, Verdict,
+    RegularisationOutcome, ScalarOutcome, SolvedBy, Stop, Verdict,
 };
+use bilo::problem::text::digits;
 use std::fmt::Write;
 use std::path::Path;
 
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 
 const HEADING: [&str; COLUMNS] =
-    ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative error"];
+    ["unknown", "guess", "estimate", "±", "95 % interval", "data-optimal", "truth", "relative error"];
 
-/// Unknowns, states, why, when and in which phase the run ended, and where the files are.
+/// Unknowns, verdict, states, why, when and in which phase the run ended, and where the files are.
 pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
     let mut text = String::new();
-    if !outcome.unknowns.numbers.is_empty() {
-        text += &unknowns(&outcome.unknowns.numbers);
+    let numbers = &outcome.unknowns.numbers;
+    if !numbers.is_empty() {
+        // A search that was cut off has no estimate, only a place where it was.
+        text += &match outcome.stop {
+            Stop::Interrupted | Stop::TimeLimit => last_values(numbers),
+            _ => unknowns(numbers),
+        };
         text.push('\n');
     }
     outcome.unknowns.functions.iter().for_each(|unknown| text += &function(unknown));
@@ -33,7 +39,40 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
     for warning in &outcome.warnings {
         let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));
     }
+    for RegularisationOutcome { name, weight, by_discrepancy, by_l_curve, field, .. } in
+        &outcome.regularisation
+    {
+        if let Some((sd, length)) = field {
+            let _ = writeln!(
+                text,
+                "{name}: the data chose a field of sd {} and length {}.",
+                digits(*sd, 2),
+                digits(*length, 2)
+            );
+            continue;
+        }
+        let other = |what: &str, weight: Option<f64>| {
+            weight.map_or(String::new(), |weight| format!("; by {what} it would be {weight:.1e}"))
+        };
+        let (noise, corner) =
+            (other("the discrepancy principle", *by_discrepancy), other("the L-curve", *by_l_curve));
+        let _ = writeln!(
+            text,
+            "{name}: the data chose the weight {weight:.1e} of its regulariser{noise}{corner}."
+        );
+    }
+    if !outcome.starts.is_empty() {
+        let converged = outcome.starts.iter().filter(|start| start.converged).count();
+        let _ = writeln!(
+            text,
+            "{converged} of {} searches from other starts came to a minimum.",
+            outcome.starts.len()
+        );
+    }
     let _ = writeln!(text, "Stopped: {}.", stop(outcome, phase));
+    if matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
+        let _ = writeln!(text, "Go on with: bilo run --resume {}", out.display());
+    }
     let _ = writeln!(text, "{}", effort(outcome));
     let pictures: String =
         outcome.drawings.iter().map(|drawing| format!(", {}", picture_file(&drawing.name))).collect();
@@ -44,6 +83,12 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
         out.display()
     );
     text
+}
+
+/// Where a search was when it was cut off.
+fn last_values(unknowns: &[ScalarOutcome]) -> String {
+    let each = unknowns.iter().map(|unknown| format!("{} = {}", unknown.name, significant(unknown.estimate)));
+    format!("Last values, no estimates: {}.\n", each.collect::<Vec<_>>().join(", "))
 }
 
 /// Names to the left, numbers to the right.
@@ -95,11 +140,21 @@ fn row(unknown: &ScalarOutcome) -> [String; COLUMNS] {
         name,
         significant(unknown.guess),
         significant(unknown.estimate),
-        optional(unknown.sd, |sd| format!("{sd:.1e}")),
+        optional(unknown.sd.or(unknown.sd_network), |sd| format!("{sd:.1e}")),
+        unknown.interval_95.map_or("-".to_owned(), interval),
         optional(unknown.data_optimal, significant),
         optional(unknown.truth, significant),
         optional(unknown.relative_error(), error),
     ]
+}
+
+/// An interval to as many digits as its width is worth, two.
+pub fn interval((lo, hi): (f64, f64)) -> String {
+    let width = hi - lo;
+    let size = lo.abs().max(hi.abs());
+    let count = if width > 0.0 && width.is_finite() { (size / width).log10().ceil() + 2.0 } else { 6.0 };
+    let count = count.clamp(2.0, 15.0) as usize;
+    format!("[{}, {}]", digits(lo, count), digits(hi, count))
 }
 
 /// The verdict, and a line for each reason.
@@ -292,10 +347,12 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_units_and_files_are_shown() {
         let expected = "\
-unknown     guess  estimate       ±  data-optimal  truth  relative error
-k [cm^2/s]      1      2.02  4.0e-2          2.01      2         1.00e-2
-a             0.1      0.25       -             -      -               -
+unknown     guess  estimate       ±  95 % interval  data-optimal  truth  relative error
+k [cm^2/s]      1      2.02  4.0e-2    [1.94, 2.1]          2.01      2         1.00e-2
+a             0.1      0.25       -              -             -      -               -
 
+Verdict: orange.
+  orange: the fit of the data was not tested.
 u: network and classical solution at the estimate differ by 1.00e-3 (relative L2).
 ends: data loss at the estimate 2.000e-4 by the network, 3.000e-4 by the classical solution.
 Gradient at the guess against the classical one: cosine 0.9950, relative error 2.0e-2.
@@ -376,22 +433,18 @@ Files in runs/rod-7: report.html, outcome.json, history.csv, fields.npz, fit-end
     }
 
     #[test]
-    fn a_network_that_is_no_solution_is_not_to_be_trusted() {
-        let text = |error| {
-            let mut outcome = example::outcome();
-            outcome.states[0].relative_l2_vs_classical = Some(error);
-            states(&outcome)
-        };
-        for (error, warned) in [(1e-3, false), (0.05, false), (0.051, true), (f64::NAN, true)] {
-            assert_eq!(
-                text(error).contains("does not solve the PDE at the estimate (see u)"),
-                warned,
-                "{error}"
-            );
-        }
-        for part in ["do not trust the unknowns", "train.train-steps", "train.rate"] {
-            assert!(text(0.2).contains(part), "{part}");
-        }
+    fn what_was_cut_off_has_last_values_and_a_way_to_go_on() {
+        let outcome = Outcome { stop: Stop::Interrupted, ..example::outcome() };
+        let text = render(&outcome, Phase::Train, Path::new("runs/rod-7"));
+        assert!(text.starts_with("Last values, no estimates: k = 2.02, a = 0.25.\n"), "{text}");
+        assert!(text.contains("Go on with: bilo run --resume runs/rod-7\n"), "{text}");
+    }
+
+    #[test]
+    fn an_interval_has_the_digits_of_its_width() {
+        assert_eq!(interval((1.934_567, 2.061_234)), "[1.935, 2.061]");
+        assert_eq!(interval((-0.5, 12.0)), "[-0.5, 12]");
+        assert_eq!(interval((f64::NEG_INFINITY, 2.0)), "[-inf, 2]");
     }
 
     #[test]

@@ -363,3 +363,57 @@ fn right_answers_are_green() {
     }
     assert!(alarms.len() <= 3, "{alarms:?}");
 }
+
+/// f seen directly at its nodes, with noise: Gaussian process regression, whose mean and evidence have formulas.
+#[test]
+fn a_field_prior_is_gaussian_process_regression() {
+    let (nodes, noise, length) = (21, 0.1, 0.25);
+    let mut random = Pcg64::seed_from_u64(21);
+    let x: Vec<f64> = (0..nodes).map(|i| i as f64 / (nodes - 1) as f64).collect();
+    let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
+    let data: Vec<f64> = x.iter().map(|x| 1.0 + 0.5 * (5.0 * x).sin() + noise * draw()).collect();
+    let table = Table { coordinates: vec![x.clone()], values: data.clone(), sigma: Some(vec![noise; nodes]) };
+    let problem = |sd: &str| {
+        let text = format!(
+            "name = \"gp\"\n[coordinates]\nx = [0.0, 1.0]\n[unknown.f]\nof = [\"x\"]\nguess = \"1\"\ntruth = \"1\"\n\
+             grid = {{ x = {nodes} }}\nprior = {{ matern = {{ sd = {sd}, length = {length} }} }}\n\
+             [state.u]\nform = \"net*x*(1-x)\"\n[equation.e]\nresidual = \"u_xx + f\"\npoints = {{ grid = {{ x = 21 }} }}\n\
+             [observation.samples]\nvalue = \"f\"\ndata = {{ synthetic = {{ grid = {{ x = {nodes} }} }} }}\n[classical]\ncells = 40\n"
+        );
+        let mut problem = wrong_answers::read_named(&text);
+        problem.observations[0].data = bilo::problem::Data::Table(table.clone());
+        problem
+    };
+    let covariance = |sd: f64, i: usize, j: usize| {
+        let r = 3.0_f64.sqrt() * (x[i] - x[j]).abs() / length;
+        sd * sd * ((1.0 + r) * (-r).exp() + if i == j { 1e-8 } else { 0.0 })
+    };
+    let solve = |sd: f64| {
+        let all = faer::Mat::from_fn(nodes, nodes, |i, j| {
+            covariance(sd, i, j) + if i == j { noise * noise } else { 0.0 }
+        });
+        let factors = faer::linalg::solvers::Llt::new(all.as_ref(), faer::Side::Lower).unwrap();
+        let away = faer::Mat::from_fn(nodes, 1, |i, _| data[i] - 1.0);
+        let solved = faer::linalg::solvers::Solve::solve(&factors, &away);
+        let mean: Vec<f64> = (0..nodes)
+            .map(|i| 1.0 + (0..nodes).map(|j| covariance(sd, i, j) * solved[(j, 0)]).sum::<f64>())
+            .collect();
+        let square: f64 = (0..nodes).map(|i| away[(i, 0)] * solved[(i, 0)]).sum();
+        let determinant: f64 = (0..nodes).map(|i| 2.0 * factors.L()[(i, i)].ln()).sum();
+        (mean, -0.5 * (square + determinant))
+    };
+    let stated = adjoint(&problem("0.4"));
+    let field = stated.fields.arrays.iter().find(|array| array.name == "f").unwrap();
+    let (mean, _) = solve(0.4);
+    let ours: Vec<f64> =
+        (0..nodes).map(|i| field.values[i * (field.values.len() - 1) / (nodes - 1)]).collect();
+    for (ours, mean) in ours.iter().zip(&mean) {
+        assert!((ours - mean).abs() < 1e-4, "{ours} {mean}");
+    }
+    // The sd of the largest evidence, on a grid of a hundredth of a decade.
+    let grid = (-150..=100).map(|i| 10.0_f64.powf(f64::from(i) / 100.0));
+    let best = grid.max_by(|a, b| solve(*a).1.total_cmp(&solve(*b).1)).unwrap();
+    let found = adjoint(&problem("\"estimate\""));
+    let (sd, _) = found.regularisation[0].field.unwrap();
+    assert!((sd / best).log10().abs() < 0.04, "{sd} {best}");
+}

@@ -7,7 +7,7 @@ use bilo_problem::spline::GridAxis;
 use bilo_problem::text::{count, digits};
 use bilo_problem::{
     Argument, Data, Equation, Examples, FieldAround, Formula, GivenField, Likelihood, NetworkChoice, Problem,
-    Regulariser, Span, Transform, Unknown, UnknownFunction,
+    Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
 };
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -70,10 +70,32 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
         };
         let truth = unknown.truth.map(|truth| format!(", truth {truth}")).unwrap_or_default();
         let used = reach.places_of(number).join(", ");
-        format!("{}: guess {}{truth}{moved}; in {used}; {}", unknown.name, unknown.guess, reach.way(number))
+        let prior = unknown.prior.map(|prior| format!(", prior {prior}")).unwrap_or_default();
+        let (name, guess) = (&unknown.name, unknown.guess);
+        format!("{name}: guess {guess}{truth}{prior}{moved}; in {used}; {}", reach.way(number))
     };
     let scalars = problem.unknowns.iter().enumerate().map(line);
     scalars.chain(functions(problem, reach)).collect()
+}
+
+/// What the weight of a regulariser is beside a mean of squares, where the loss is chi-square per datum since all data state
+/// their errors.
+fn amounts_to(problem: &Problem, weight: f64) -> String {
+    let stated = |observation: &bilo_problem::Observation| match &observation.data {
+        Data::Table(table) if observation.likelihood == Likelihood::Gaussian => {
+            table.sigma.clone().filter(|_| observation.sigma != Sigma::Estimated)
+        }
+        _ => None,
+    };
+    let sigma: Option<Vec<Vec<f64>>> = problem.observations.iter().map(stated).collect();
+    let Some(sigma) = sigma.map(|sigma| sigma.concat()).filter(|sigma| !sigma.is_empty()) else {
+        return String::new();
+    };
+    let precision = sigma.iter().map(|sigma| sigma.powi(-2)).sum::<f64>() / sigma.len() as f64;
+    format!(
+        " beside chi-square per datum, which is {} beside a mean of squares",
+        digits(weight / precision, 3)
+    )
 }
 
 fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
@@ -85,7 +107,7 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
                 format!("regulariser {} of a weight that the data choose", kind.name())
             }
             Some(Regulariser { kind, weight, .. }) => {
-                format!("regulariser {} of weight {weight}", kind.name())
+                format!("regulariser {} of weight {weight}{}", kind.name(), amounts_to(problem, *weight))
             }
             None => "no regulariser".to_owned(),
         };
@@ -128,7 +150,16 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
             Likelihood::Gaussian => String::new(),
             _ => format!(", likelihood {}", o.likelihood.name()),
         };
-        format!("{}: {} ({data}{likelihood})", o.name, o.value.text)
+        let sigma = match (o.sigma, &o.data, &o.likelihood) {
+            (Sigma::Known(sigma), ..) => format!(", sigma {sigma}"),
+            (Sigma::Estimated, ..) => ", noise to be estimated".to_owned(),
+            (Sigma::OfData, Data::Table(table), Likelihood::Gaussian) => match table.sigma {
+                Some(_) => ", each with its sigma".to_owned(),
+                None => ", noise to be estimated".to_owned(),
+            },
+            _ => String::new(),
+        };
+        format!("{}: {} ({data}{sigma}{likelihood})", o.name, o.value.text)
     };
     problem.observations.iter().map(line).collect()
 }

@@ -96,6 +96,11 @@ pub struct RegularisationOutcome {
     pub by_discrepancy: Option<f64>,
     /// The weight at the corner of the L-curve, if it has one.
     pub by_l_curve: Option<f64>,
+    /// The logarithm of the evidence of the weight, up to what does not depend on regularisers.
+    #[serde(deserialize_with = "number")]
+    pub log_evidence: f64,
+    /// Of a Gaussian field: standard deviation and length.
+    pub field: Option<(f64, f64)>,
 }
 
 /// Where an audit was made.

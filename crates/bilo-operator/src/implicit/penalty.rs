@@ -7,8 +7,10 @@ use bilo_expr::Expr;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_jet::{Device, FieldProgram, PointSource};
 use bilo_problem::diagnostic::Result;
+use bilo_problem::function::FieldPrior;
 use bilo_problem::sites::{Judgement, Law, Part, Sites};
 use bilo_problem::{Problem, RegulariserKind};
+use faer::Mat;
 
 /// The regulariser of an unknown function: values at the nodes of its grid, and what is made of them.
 pub(crate) struct Penalty {
@@ -18,6 +20,8 @@ pub(crate) struct Penalty {
     program: FieldProgram,
     points: PointSource,
     sites: Vec<Sites>,
+    /// What makes values of a Gaussian field independent, and its mean.
+    field: Option<(Mat<f64>, Vec<f64>)>,
 }
 
 impl Penalty {
@@ -29,14 +33,23 @@ impl Penalty {
             let table = on_nodes(problem, function, reference(function, regulariser))?;
             let nodes = table.values.len();
             let (values, law) = judged_values(operator, number, &regulariser.kind);
+            let field = match &regulariser.kind {
+                RegulariserKind::Field(field) => {
+                    Some((FieldPrior::required(function, field)?.whitening, table.values.clone()))
+                }
+                _ => None,
+            };
+            // A field has the sum of its squares, the others have means.
+            let share = if field.is_some() { 1.0 } else { 1.0 / nodes as f64 };
+            let data = if field.is_some() { vec![0.0; nodes] } else { table.values.clone() };
             let sites = |_: &Expr| Sites {
                 coordinates: table.coordinates.clone(),
                 parts: vec![Part {
                     law: law.clone(),
                     places: 0..nodes,
-                    data: table.values.clone(),
+                    data: data.clone(),
                     sigma: None,
-                    weights: vec![1.0 / nodes as f64; nodes],
+                    weights: vec![share; nodes],
                 }],
                 count: nodes as f64,
                 calibrated: false,
@@ -56,6 +69,7 @@ impl Penalty {
                 program,
                 points: PointSource::stored(table.coordinates.clone()),
                 sites,
+                field,
             });
         }
         Ok(all)
@@ -75,12 +89,23 @@ impl Penalty {
         let mut slopes = vec![vec![]; self.sites.len()];
         columns.enumerate().for_each(|(place, column)| slopes[place % self.sites.len()].push(column));
         (self.sites.iter().zip(values).zip(slopes))
-            .map(|((sites, values), slopes)| {
+            .map(|((sites, mut values), mut slopes)| {
+                if let Some((whitening, mean)) = &self.field {
+                    values.iter_mut().zip(mean).for_each(|(value, mean)| *value -= mean);
+                    values = times(whitening, &values);
+                    slopes = slopes.iter().map(|slope| times(whitening, slope)).collect();
+                }
                 let judgement = sites.terms(&values)?;
                 Ok((Sensitivities { values, slopes }, judgement))
             })
             .collect()
     }
+}
+
+/// A lower triangle times a column.
+fn times(matrix: &Mat<f64>, column: &[f64]) -> Vec<f64> {
+    let row = |i: usize| (0..=i).map(|j| matrix[(i, j)] * column[j]).sum();
+    (0..column.len()).map(row).collect()
 }
 
 /// What a regulariser looks at, and what it makes of it.
@@ -89,7 +114,7 @@ fn judged_values(operator: &mut LocalOperator, number: usize, kind: &Regulariser
     let arguments = operator.functions.arguments[number].clone();
     let mut slopes = || arguments.iter().map(|&argument| operator.names.graph.diff(f, argument)).collect();
     match kind {
-        RegulariserKind::L2 { .. } => (vec![f], Law::gaussian()),
+        RegulariserKind::L2 { .. } | RegulariserKind::Field(_) => (vec![f], Law::gaussian()),
         RegulariserKind::H1 => (slopes(), Law::gaussian()),
         RegulariserKind::Tv { smoothing } => (slopes(), Law::rounded(*smoothing)),
     }

@@ -5,7 +5,7 @@ use crate::operator::{LocalOperator, with_shifts};
 use bilo_expr::{Expr, Unary};
 use bilo_fit::joint_likelihood::JointLikelihood;
 use bilo_jet::{DensityId, Device, Moves};
-use bilo_problem::diagnostic::Result;
+use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::sites::Sites;
 use bilo_problem::{Problem, RegulariserKind, Table, Unknown};
 
@@ -73,6 +73,14 @@ impl Upper {
         upper.names.extend(upper.priors.as_ref().map(|_| "prior".to_owned()));
         for (number, function) in problem.functions.iter().enumerate() {
             let Some(regulariser) = &function.regulariser else { continue };
+            if let RegulariserKind::Field(_) = regulariser.kind {
+                let message = format!(
+                    "the prior of `{}` belongs to functions that are solved for, not to networks",
+                    function.name
+                );
+                let help = "take the method `adjoint`, or a dictionary (operator.kind = \"dictionary\")";
+                return Err(Diagnostic::new(message, function.form.origin.clone()).help(help).into());
+            }
             let density = regulariser_density(operator, number, &regulariser.kind);
             let with_data = operator.for_function_with_data(number);
             let sum = Sum { density, operator: with_data, moves, origin: &function.form.origin };
@@ -185,7 +193,7 @@ struct Priors {
 impl Priors {
     fn new(problem: &Problem, count: f64) -> Option<Priors> {
         let factor = 2.0 / count.max(1.0);
-        problem.has_priors().then(|| Priors { unknowns: problem.unknowns.clone(), factor })
+        problem.has_priors_of_numbers().then(|| Priors { unknowns: problem.unknowns.clone(), factor })
     }
 
     /// The term and its derivatives by the variables.

@@ -266,6 +266,11 @@ impl Observation {
         }
     }
 
+    /// Whether the data are synthetic and have no errors at all.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.data, Data::Synthetic { noise: 0.0, made: None, .. })
+    }
+
     /// The size of errors for a robust likelihood: of the data, of the likelihood, or as stated.
     fn sigma(&self, table: &Table, sigma: Option<f64>) -> Option<Vec<f64>> {
         let uniform = sigma.or(self.stated_noise()).map(|sigma| vec![sigma; table.values.len()]);

@@ -1,10 +1,11 @@
 //! Regularisers of functions on grids: means over the domain, as for networks, so that weights mean
 //! the same for both.
 
-use super::Lattice;
 use super::lattice::Edge;
+use super::{FieldPrior, Lattice};
 use crate::diagnostic::Result;
 use crate::{Problem, RegulariserKind, UnknownFunction};
+use faer::Mat;
 
 /// A regulariser of one unknown function, for values at the nodes of its grid.
 pub struct RegulariserOnLattice {
@@ -19,6 +20,11 @@ enum Density {
     Tv {
         edges: Vec<Edge>,
         smoothing: f64,
+    },
+    /// A Gaussian field about values.
+    Field {
+        mean: Vec<f64>,
+        precision: Mat<f64>,
     },
     /// With the part of the domain that each node stands for.
     L2 {
@@ -36,6 +42,10 @@ impl RegulariserOnLattice {
             RegulariserKind::H1 => Density::H1 { edges: lattice.edges() },
             RegulariserKind::Tv { smoothing } => {
                 Density::Tv { edges: lattice.edges(), smoothing: *smoothing }
+            }
+            RegulariserKind::Field(field) => {
+                let mean = function.on_nodes(problem, &function.guess)?;
+                Density::Field { mean, precision: FieldPrior::required(function, field)?.precision }
             }
             RegulariserKind::L2 { reference } => {
                 let reference = reference.as_ref().unwrap_or(&function.guess);
@@ -58,6 +68,12 @@ impl RegulariserOnLattice {
                 let rounded = slope.hypot(*smoothing);
                 (rounded - smoothing, slope / rounded)
             }),
+            Density::Field { mean, precision } => {
+                let away = Mat::from_fn(values.len(), 1, |i, _| values[i] - mean[i]);
+                let pull = precision * &away;
+                let square = (0..values.len()).map(|i| away[(i, 0)] * pull[(i, 0)]).sum();
+                (square, (0..values.len()).map(|i| 2.0 * pull[(i, 0)]).collect())
+            }
             Density::L2 { reference, shares } => {
                 let distances: Vec<f64> =
                     values.iter().zip(reference).map(|(value, other)| value - other).collect();
@@ -75,6 +91,11 @@ impl RegulariserOnLattice {
             Density::H1 { edges } => form_of_edges(edges, values, |_| 1.0, entry),
             Density::Tv { edges, smoothing } => {
                 form_of_edges(edges, values, |slope| 0.5 / slope.hypot(*smoothing), entry);
+            }
+            Density::Field { precision, .. } => {
+                for i in 0..values.len() {
+                    (0..values.len()).for_each(|j| entry(i, j, precision[(i, j)]));
+                }
             }
             Density::L2 { shares, .. } => {
                 shares.iter().enumerate().for_each(|(node, &share)| entry(node, node, share));

@@ -107,11 +107,34 @@ pub enum RegulariserKind {
         /// The slope s.
         smoothing: f64,
     },
+    /// The inverse covariance of a Gaussian random field about the guess: minus the logarithm of a prior, if its weight is
+    /// 1/(N sd²) beside a loss that is 2/N times minus a log-likelihood.
+    Field(Matern),
     /// (f - reference)²: functions near one that is known; near the guess if none is given.
     L2 {
         /// The function that is known.
         reference: Option<KnownFunction>,
     },
+}
+
+/// A Gaussian random field with a Matérn covariance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matern {
+    /// The standard deviation of each value; none if the data are to tell it.
+    pub sd: Option<f64>,
+    /// The distance over which values are correlated; none if the data are to tell it.
+    pub length: Option<f64>,
+    /// 1/2, 3/2 or 5/2: how often a field can be differentiated, and a half.
+    pub smoothness: f64,
+    /// The width of the function's domain, which an unknown length is measured by.
+    pub width: f64,
+}
+
+impl Matern {
+    /// The length, or where the search for it begins.
+    pub fn length(&self) -> f64 {
+        self.length.unwrap_or(0.2 * self.width)
+    }
 }
 
 /// The density of a regulariser, by name.
@@ -128,6 +151,7 @@ impl RegulariserKind {
     /// The name in a problem file.
     pub fn name(&self) -> &'static str {
         let name = match self {
+            RegulariserKind::Field(_) => return "matern",
             RegulariserKind::H1 => RegulariserName::H1,
             RegulariserKind::Tv { .. } => RegulariserName::Tv,
             RegulariserKind::L2 { .. } => RegulariserName::L2,

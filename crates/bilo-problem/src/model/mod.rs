@@ -20,7 +20,9 @@ pub(crate) mod unknown;
 
 pub use domain::{Constant, Coordinate, divided};
 pub use formula::Formula;
-pub use function::{Argument, FunctionBasis, Regulariser, RegulariserKind, UnknownFunction, Variable};
+pub use function::{
+    Argument, FunctionBasis, Matern, Regulariser, RegulariserKind, UnknownFunction, Variable,
+};
 pub use given::GivenField;
 pub use known::{FIELD, KnownFunction};
 pub use learning::Learning;

@@ -1,5 +1,7 @@
 //! What is known of an unknown number before the data: densities in the unknown as it is stated, with the parameters of Stan.
 
+use std::fmt;
+
 /// A prior density of an unknown number, up to its normalisation within the number's bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prior {
@@ -117,6 +119,23 @@ impl Prior {
     }
 }
 
+/// As in a problem file.
+impl fmt::Display for Prior {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Prior::Normal(mean, sd) => write!(f, "normal({mean}, {sd})"),
+            Prior::LogNormal(mu, sigma) => write!(f, "lognormal({mu}, {sigma})"),
+            Prior::Uniform(lo, hi) => write!(f, "uniform({lo}, {hi})"),
+            Prior::HalfNormal(sd) => write!(f, "half-normal({sd})"),
+            Prior::HalfCauchy(scale) => write!(f, "half-cauchy({scale})"),
+            Prior::Gamma(shape, rate) => write!(f, "gamma({shape}, {rate})"),
+            Prior::Beta(a, b) => write!(f, "beta({a}, {b})"),
+            Prior::InverseGamma(shape, scale) => write!(f, "inverse-gamma({shape}, {scale})"),
+            Prior::Exponential(rate) => write!(f, "exponential({rate})"),
+        }
+    }
+}
+
 /// Of a normal density, at a distance from its mean.
 fn quadratic(distance: f64, sd: f64) -> (f64, f64, f64) {
     let v = sd * sd;
@@ -138,6 +157,21 @@ mod tests {
         Prior::InverseGamma(3.0, 1.5),
         Prior::Exponential(0.7),
     ];
+
+    /// What is shown is what a problem file has.
+    #[test]
+    fn names_are_those_of_the_file() {
+        for prior in ALL {
+            let text = prior.to_string();
+            let (name, rest) = text.split_once('(').unwrap();
+            let parameters: Vec<f64> =
+                rest.trim_end_matches(')').split(", ").map(|number| number.parse().unwrap()).collect();
+            assert_eq!(Prior::named(name, &parameters), Ok(prior));
+        }
+        assert!(
+            Prior::named("gamma", &[0.0, 1.0]).unwrap_err().contains("shape of `gamma` must be above zero")
+        );
+    }
 
     #[test]
     fn slopes_and_curvatures_are_derivatives() {

@@ -2,7 +2,7 @@
 //! everything downstream reads.
 
 use crate::model::domain::{Constant, Coordinate};
-use crate::model::function::UnknownFunction;
+use crate::model::function::{Regulariser, RegulariserKind, UnknownFunction};
 use crate::model::given::GivenField;
 use crate::model::learning::Learning;
 use crate::model::neighbour::Neighbour;
@@ -55,8 +55,16 @@ pub struct Problem {
 
 impl Problem {
     /// Whether something is known of an unknown number before the data.
-    pub fn has_priors(&self) -> bool {
+    pub fn has_priors_of_numbers(&self) -> bool {
         self.unknowns.iter().any(|unknown| unknown.prior.is_some())
+    }
+
+    /// Whether something is known of an unknown before the data, as a density: then the loss is a log-likelihood.
+    pub fn has_priors(&self) -> bool {
+        let field = |function: &UnknownFunction| {
+            matches!(function.regulariser, Some(Regulariser { kind: RegulariserKind::Field(_), .. }))
+        };
+        self.has_priors_of_numbers() || self.functions.iter().any(field)
     }
 
     /// The variables eta of the scalars at their guesses.

@@ -2,7 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::domain::Constant;
-use crate::model::function::{Argument, FunctionBasis, Regulariser, RegulariserKind, RegulariserName};
+use crate::model::function::{
+    Argument, FunctionBasis, Matern, Regulariser, RegulariserKind, RegulariserName,
+};
 use crate::read::known::read_known;
 use crate::resolve::argument::{Placed, Variables};
 use crate::schema;
@@ -38,6 +40,14 @@ pub(super) fn read_function(
             (Some(read_regulariser(&inner)?), read_known(&inner, "reference")?)
         }
         None => (None, None),
+    };
+    let regulariser = match (regulariser, reader.get("prior")) {
+        (Some(_), Some(node)) => {
+            let message = "`regularise` and `prior` both say what is known before the data";
+            return Err(Diagnostic::new(message, node.origin.clone()).help("state one of them").into());
+        }
+        (None, Some(node)) => Some(read_field(node, &reader.path("prior"), &of, constants)?),
+        (regulariser, None) => regulariser,
     };
     Ok(FunctionSpec {
         name: entry.key.clone(),
@@ -85,6 +95,23 @@ fn read_counts(node: &Node, path: &str, of: &[Argument], constants: &[Constant])
     let names: Vec<&str> = of.iter().map(|argument| argument.axis.name.as_str()).collect();
     let reader = Reader::of(node, path, constants, &names)?;
     names.iter().map(|name| count(reader.require(name, "101")?, name)).collect()
+}
+
+/// `prior = { matern = { sd = 0.3, length = 0.2 } }`: a Gaussian field about the guess.
+fn read_field(node: &Node, path: &str, of: &[Argument], constants: &[Constant]) -> Result<Regulariser> {
+    let outer = Reader::of(node, path, constants, &schema::FUNCTION_PRIOR.names())?;
+    let inner = outer.require("matern", "{ sd = 0.3, length = 0.2 }")?;
+    let path = outer.path("matern");
+    let reader = Reader::of(inner, &path, constants, &schema::MATERN.names())?;
+    let estimated = |key: &str| {
+        reader.get(key).is_none_or(|node| matches!(&node.value, Value::Text(text) if text == "estimate"))
+    };
+    let number = |key: &str| if estimated(key) { Ok(None) } else { reader.number(key) };
+    let (sd, length) = (number("sd")?, number("length")?);
+    let smoothness = reader.number("smoothness")?.unwrap_or(1.5);
+    let width = of.iter().map(|argument| argument.axis.hi - argument.axis.lo).fold(0.0, f64::max);
+    let kind = RegulariserKind::Field(Matern { sd, length, smoothness, width });
+    Ok(if sd.is_none() { Regulariser::automatic(kind) } else { Regulariser::new(kind, 1.0) })
 }
 
 /// The word for a weight that the data choose.

@@ -164,6 +164,13 @@ pub(crate) static FUNCTION: TableSchema = TableSchema {
         )
         .said("`{ kind, weight }`"),
         optional(
+            "prior",
+            Table(&FUNCTION_PRIOR),
+            "none",
+            "what is known of it before the data, in place of `regularise`: a Gaussian random field about the guess",
+        )
+        .said("`{ matern = { sd, length, smoothness } }`"),
+        optional(
             "network",
             Table(&NETWORK_SETTINGS),
             "half as wide as that of the states",
@@ -178,6 +185,43 @@ pub(crate) static FUNCTION: TableSchema = TableSchema {
 
 /// A function that is stated: an expression, or one of the ways of [`KNOWN_FUNCTION`].
 const KNOWN: Kind = Any(&[Number, Table(&KNOWN_FUNCTION)]);
+
+/// `prior` of an unknown function.
+pub(crate) static FUNCTION_PRIOR: TableSchema = TableSchema {
+    name: "function-prior",
+    title: "`prior` of a function",
+    parts: &[&[
+        required("matern", Table(&MATERN), "a Gaussian random field about the guess").said("see below")
+    ]],
+};
+
+/// A Gaussian random field.
+pub(crate) static MATERN: TableSchema = TableSchema {
+    name: "matern",
+    title: "`matern`",
+    parts: &[&[
+        optional(
+            "sd",
+            Any(&[Positive, Word(&["estimate"])]),
+            "`\"estimate\"`",
+            "standard deviation of each value; estimated by the evidence",
+        )
+        .said("number or `\"estimate\"`"),
+        optional(
+            "length",
+            Any(&[Positive, Word(&["estimate"])]),
+            "`\"estimate\"`",
+            "distance over which values are correlated; estimated beside an estimated `sd` only",
+        )
+        .said("number or `\"estimate\"`"),
+        optional(
+            "smoothness",
+            Positive,
+            "`1.5`",
+            "`0.5`, `1.5` or `2.5`: continuous, once or twice differentiable",
+        ),
+    ]],
+};
 
 /// `regularise` of an unknown function.
 pub(crate) static REGULARISE: TableSchema = TableSchema {

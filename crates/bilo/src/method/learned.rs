@@ -107,7 +107,7 @@ fn loss_names(problem: &Problem) -> Vec<String> {
     let data = problem.observations.iter().map(|observation| format!("data.{}", observation.name));
     let regularised = problem.functions.iter().filter(|function| function.regulariser.is_some());
     let names = regularised.map(|function| format!("regulariser.{}", function.name));
-    let prior = problem.has_priors().then(|| "prior".to_owned());
+    let prior = problem.has_priors_of_numbers().then(|| "prior".to_owned());
     std::iter::once("learning".to_owned()).chain(data).chain(prior).chain(names).collect()
 }
 

@@ -137,7 +137,9 @@ fn in_context<T>(
     act: impl FnOnce(&RunContext<'_>) -> Result<T>,
 ) -> Result<T> {
     let tables = interruptible_tables(problem, job.seed, interrupt)?;
-    JointLikelihood::new(problem, &tables).require_enough(problem, &tables)?;
+    let joint = JointLikelihood::new(problem, &tables);
+    joint.require_enough(problem, &tables)?;
+    let problem = &weights::of_fields(problem, joint.count());
     act(&RunContext {
         problem,
         tables: &tables,

@@ -6,7 +6,7 @@ use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
-use bilo_problem::{OperatorKind, Problem};
+use bilo_problem::{Matern, OperatorKind, Problem, Regulariser, RegulariserKind, UnknownFunction};
 
 /// Most searches.
 const ROUNDS: usize = 8;
@@ -14,8 +14,61 @@ const ROUNDS: usize = 8;
 /// A weight that moves by less than this part of a decade has settled.
 const SETTLED: f64 = 0.05;
 
-/// The outcome of the method with weights that the data chose, where they are to choose any.
+/// Lengths of a Gaussian field that are tried, in units of the function's domain.
+const LENGTHS: [f64; 7] = [0.05, 0.08, 0.13, 0.2, 0.35, 0.6, 1.0];
+
+/// The standard deviation of a field where the search for it begins, beside the scale of its function.
+const FIRST_SD: f64 = 0.5;
+
+/// The problem with the weights of Gaussian fields, 1/(N sd²), beside a loss of N data.
+pub(super) fn of_fields(problem: &Problem, count: f64) -> Problem {
+    let mut problem = problem.clone();
+    for function in &mut problem.functions {
+        let scale = function.scale;
+        if let Some(Regulariser { kind: RegulariserKind::Field(field), weight, .. }) =
+            &mut function.regulariser
+        {
+            let sd = field.sd.unwrap_or(FIRST_SD * scale);
+            *weight = 1.0 / (count.max(1.0) * sd * sd);
+        }
+    }
+    problem
+}
+
+/// The outcome with the length of a Gaussian field that has the largest evidence, where one is to be found.
 pub(super) fn chosen(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let free = |function: &UnknownFunction| field_of(function).filter(|field| field.length.is_none());
+    let Some(number) = run.problem.functions.iter().position(|function| free(function).is_some()) else {
+        return with_weights_by_data(run, job, monitor);
+    };
+    let mut best: Option<Outcome> = None;
+    for share in LENGTHS {
+        let mut problem = run.problem.clone();
+        let regulariser = problem.functions[number].regulariser.as_mut().expect("found above");
+        if let RegulariserKind::Field(field) = &mut regulariser.kind {
+            field.length = Some(share * field.width);
+        }
+        let outcome = with_weights_by_data(&RunContext { from: None, ..run.with(&problem) }, job, monitor)?;
+        let evidence = |outcome: &Outcome| outcome.regularisation.first().map(|found| found.log_evidence);
+        if matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
+            return Ok(best.unwrap_or(outcome));
+        }
+        if best.as_ref().is_none_or(|best| evidence(&outcome) > evidence(best)) {
+            best = Some(outcome);
+        }
+    }
+    Ok(best.expect("several were tried"))
+}
+
+fn field_of(function: &UnknownFunction) -> Option<Matern> {
+    match function.regulariser.as_ref()?.kind {
+        RegulariserKind::Field(field) => Some(field),
+        _ => None,
+    }
+}
+
+/// The outcome of the method with weights that the data chose, where they are to choose any.
+fn with_weights_by_data(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let mut problem: Option<Problem> = None;
     let mut round = 1;
     loop {

@@ -67,6 +67,15 @@ pub(crate) fn read(text: &str, set: &[&str]) -> Problem {
     }
 }
 
+/// A statement with a name of its own.
+#[allow(dead_code, reason = "of tests alone")]
+pub(crate) fn read_named(text: &str) -> Problem {
+    match Problem::from_toml("case", text, Path::new("."), &Overrides::default()) {
+        Ok(problem) => problem,
+        Err(error) => panic!("{error}\n{text}"),
+    }
+}
+
 /// The model with the data of another statement.
 pub(crate) fn with_data(truth: &str, model: &str, set: &[&str]) -> Problem {
     let tables = observed_tables(&read(truth, &[]), 1).expect("data");

@@ -51,6 +51,19 @@ impl Check<'_> {
             RegulariserKind::L2 { reference: Some(reference) } => {
                 self.known(function, "regularise.reference", reference)
             }
+            RegulariserKind::Field(field) => {
+                let key = |key: &str| path(&format!("prior.matern.{key}"));
+                field.sd.map_or(Ok(()), |sd| self.positive(&key("sd"), sd))?;
+                field.length.map_or(Ok(()), |length| self.positive(&key("length"), length))?;
+                let smooth = [0.5, 1.5, 2.5].contains(&field.smoothness);
+                self.demand(smooth, &key("smoothness"), || {
+                    "the smoothness must be 0.5, 1.5 or 2.5".to_owned()
+                })?;
+                let both = field.sd.is_none() || field.length.is_some();
+                self.demand(both, &key("length"), || {
+                    "a length is estimated together with the `sd` only".to_owned()
+                })
+            }
             RegulariserKind::H1 | RegulariserKind::L2 { reference: None } => Ok(()),
         }
     }

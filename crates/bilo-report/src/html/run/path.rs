@@ -11,8 +11,9 @@ use crate::picture::series::{Series, Shape};
 use bilo::outcome::ScalarOutcome;
 use std::f64::consts::TAU;
 
-/// Lines around the estimate; the outermost passes the guess.
-const RINGS: i32 = 8;
+/// Half widths, in error bars of a number alone, of the regions that hold both unknowns with 68 and 95 %: roots of
+/// chi-square with two degrees of freedom.
+const RINGS: [f64; 2] = [1.515_172_733_5, 2.447_746_830_7];
 /// Points of one.
 const POINTS: usize = 96;
 
@@ -58,8 +59,8 @@ fn contours(source: &Source, names: [&str; 2]) -> (Vec<Polyline>, Html) {
         return (landscape.contours(), Html::text(" Lines of equal data loss, by reference solutions."));
     }
     let legend = html!(
-        " Lines of equal data loss, by its curvature at the estimate; each has a quarter of the next one\u{2019}s. \
-         <code>bilo report --contours</code> solves for those of the whole plane."
+        " Regions that hold both unknowns with 68 and 95 %, by the curvature of the data loss at the estimate. \
+         <code>bilo report --contours</code> solves for lines of equal loss in the whole plane."
     );
     rings(source, names).map(|rings| (rings, legend)).unwrap_or_default()
 }
@@ -76,18 +77,13 @@ fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Polyline>> {
     let places = [places[0]?, places[1]?];
     let [first, second] = places.map(|place| &numbers[place]);
     let of = |of: &dyn Fn(&ScalarOutcome) -> Option<f64>| Some([of(first)?, of(second)?]);
-    let (centre, guess, sd) = (of(&estimate)?, of(&guess)?, of(&|unknown| unknown.sd)?);
+    let (centre, sd) = (of(&estimate)?, of(&|unknown| unknown.sd)?);
     let correlation = *source.outcome.correlations.get(places[0])?.get(places[1])?;
     let rest = (1.0 - correlation * correlation).sqrt();
-    // Turned and stretched so that rings are circles.
-    let across = (guess[0] - centre[0]) / sd[0];
-    let up = ((guess[1] - centre[1]) / sd[1] - correlation * across) / rest;
-    let radius = across.hypot(up);
-    if !(radius.is_finite() && radius > 0.0) {
+    if !(rest > 0.0 && sd.iter().all(|sd| *sd > 0.0 && sd.is_finite())) {
         return None;
     }
-    let ring = |ring: i32| {
-        let radius = radius / 2.0_f64.powi(ring);
+    let ring = |radius: f64| {
         let point = |i: usize| {
             let (sin, cos) = (TAU * i as f64 / POINTS as f64).sin_cos();
             let up = correlation * cos + rest * sin;
@@ -95,5 +91,5 @@ fn rings(source: &Source, names: [&str; 2]) -> Option<Vec<Polyline>> {
         };
         Polyline { points: (0..POINTS).map(point).collect(), closed: true }
     };
-    Some((0..RINGS).map(ring).collect())
+    Some(RINGS.map(ring).to_vec())
 }

@@ -7,8 +7,9 @@ use crate::html::mathml::inline_name;
 use crate::html::page::{legend, table, without_empty};
 use crate::html::run::fields::axes_of;
 use crate::html::source::Source;
-use crate::html::text::{number, or_none, scientific};
+use crate::html::text::{none, number, or_none, scientific};
 use crate::markup::{Html, html};
+use crate::number::as_in_print;
 use crate::picture::series::{Series, Shape, joined};
 use bilo::outcome::{FunctionOutcome, ScalarOutcome};
 
@@ -17,7 +18,17 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
     let rows: Vec<Vec<Html>> = unknowns.numbers.iter().map(scalar).collect();
     let mut html = Html::default();
     if !rows.is_empty() {
-        let header = ["unknown", "guess", "estimate", "±", "best fit", "truth", "relative error"];
+        let header = [
+            "unknown",
+            "guess",
+            "estimate",
+            "±",
+            "68 % interval",
+            "95 % interval",
+            "best fit",
+            "truth",
+            "relative error",
+        ];
         html += table(&header, &rows);
         html += legend(
             "± is one standard error, for the noise of the data. Best fit is the value with the least misfit by the \
@@ -48,6 +59,10 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
     html
 }
 
+fn ends(interval: Option<(f64, f64)>) -> Html {
+    interval.map_or_else(none, |ends| Html::text(&as_in_print(&crate::table::interval(ends))))
+}
+
 /// An unknown number with its unit.
 fn scalar(unknown: &ScalarOutcome) -> Vec<Html> {
     let unit = unknown.unit.as_ref().map_or_else(Html::default, |unit| html!(" <small>{}</small>", unit));
@@ -56,7 +71,9 @@ fn scalar(unknown: &ScalarOutcome) -> Vec<Html> {
         inline_name(&unknown.name) + unit,
         Html::text(&number(unknown.guess)),
         html!("<b>{}</b>", or_none(estimate, number)),
-        or_none(unknown.sd, |sd| scientific(sd, 1)),
+        or_none(unknown.sd.or(unknown.sd_network), |sd| scientific(sd, 1)),
+        ends(unknown.interval_68),
+        ends(unknown.interval_95),
         or_none(unknown.data_optimal, number),
         or_none(unknown.truth, number),
         or_none(unknown.relative_error(), |error| scientific(error, 2)),
