@@ -17,6 +17,7 @@ use crate::predictor::{OperatorPredictor, Predictor};
 use crate::solver_error::{self, Grid};
 use crate::uncertainty::Uncertainty;
 use crate::{best_fit, function_score, function_uncertainty, intervals, minima};
+use bilo_fit::gauss_newton::minimise;
 use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::Sites;
@@ -54,7 +55,30 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
     let reference = Ok(solver);
     let run = RunContext { problem: &problem, reference: &reference, ..*run };
     let evaluation = run.inspector(GradientSource::Slopes).evaluate(&theta);
-    assessed(&run, estimate, Place { theta, evaluation, is_best_fit: false, grid })
+    let place = Place { theta, evaluation, is_best_fit: false, grid };
+    let searches = is_best_fit && problem.functions.is_empty();
+    let place = if searches { place.searched_again(&run)? } else { place };
+    let mut outcome = assessed(&run, estimate, place)?;
+    let resolution = run.reference.as_ref().map(|reference| reference.describe()).unwrap_or_default();
+    outcome.notes.push(format!("the grid of the reference solver was refined: {resolution}"));
+    Ok(outcome)
+}
+
+impl<'b> Place<'b> {
+    /// Where the reference solver's own search ends on a finer grid; as it was if that does not converge.
+    fn searched_again(self, run: &RunContext<'b>) -> Result<Self> {
+        let (Ok(evaluation), mut loss) = (self.evaluation, run.inspector(GradientSource::Slopes).loss()?)
+        else {
+            return Ok(Place {
+                evaluation: run.inspector(GradientSource::Slopes).evaluate(&self.theta),
+                ..self
+            });
+        };
+        let optimum = minimise(&mut loss, evaluation, &mut |_| None)?;
+        let theta = optimum.evaluation.theta.clone();
+        let is_best_fit = optimum.stop == Stop::Converged;
+        Ok(Place { theta, evaluation: Ok(optimum.evaluation), is_best_fit, grid: self.grid })
+    }
 }
 
 /// Where a search ended.

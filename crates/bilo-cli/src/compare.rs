@@ -63,7 +63,8 @@ fn verdicts(ended: &[Ended]) -> String {
                 "{name} was stopped by the time limit after {steps} steps: no answer to compare.\n"
             ));
         }
-        let by_itself = outcome.noise.iter().any(|noise| noise.source == NoiseSource::Residuals);
+        let unstated = |source| matches!(source, NoiseSource::Residuals | NoiseSource::None);
+        let by_itself = outcome.noise.iter().any(|noise| unstated(noise.source));
         let distance = if by_itself { relative } else { deviations };
         let unknowns = outcome.unknowns.numbers.iter();
         let worst = unknowns.filter_map(distance).max_by(|a, b| a.1.total_cmp(&b.1));

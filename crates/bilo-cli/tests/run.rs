@@ -43,6 +43,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "device",
         "precision",
         "stop",
+        "verdict",
         "unknowns",
         "states",
         "solved_by",
@@ -50,11 +51,20 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "learned",
         "losses",
         "data_misfit",
+        "goodness",
+        "discretisation",
         "audit",
         "near",
         "correlations",
         "singular_values",
+        "weakest",
+        "log_likelihood",
+        "starts",
+        "minima",
         "noise",
+        "expected_gain",
+        "regularisation",
+        "remedy",
         "notes",
         "warnings",
         "steps",
@@ -84,6 +94,10 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "sd",
         "sd_network",
         "sd_ratio",
+        "interval_68",
+        "interval_95",
+        "bounds",
+        "positive",
     ];
     assert_eq!(keys(k), expected);
     assert_eq!((&k["kind"], &k["guess"], &k["truth"]), (&"scalar".into(), &1.0.into(), &2.0.into()));
@@ -178,7 +192,22 @@ fn the_table_tells_the_result_and_where_the_files_are() {
     let said = place.bilo("run decay.toml --quiet --out results").succeeds();
     assert_eq!(said.stderr, "");
     let first: Vec<&str> = said.stdout.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(first, ["unknown", "guess", "estimate", "±", "data-optimal", "truth", "relative", "error"]);
+    assert_eq!(
+        first,
+        [
+            "unknown",
+            "guess",
+            "estimate",
+            "±",
+            "95",
+            "%",
+            "interval",
+            "data-optimal",
+            "truth",
+            "relative",
+            "error"
+        ]
+    );
     for part in [
         "k [1/s]",
         "Dictionary of 27 chebyshev features (27 in t): residual ",
