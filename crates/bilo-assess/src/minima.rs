@@ -22,7 +22,7 @@ const APART: f64 = 3.0;
 /// Most iterations from one start.
 const ITERATIONS: usize = 30;
 
-/// Cells and steps along each coordinate for images: they are compared with the best fit on the same coarse grid.
+/// Cells and steps along each coordinate for images and other starts: they are compared on the same coarse grid.
 const COARSE: usize = 200;
 
 /// Most images that are looked at.
@@ -31,9 +31,8 @@ const MOST_IMAGES: usize = 30;
 /// Adds the images of the best fit that fit as well.
 pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let problem = run.problem;
-    let coarse = Problem { classical: problem.classical.at_most(COARSE), ..problem.clone() };
-    let Ok(reference) = ReferenceSolver::new(&coarse) else { return };
-    let loss = &ReferenceLoss { data: run.data(), reference: &reference.interruptible(run.interrupt) };
+    let Some(reference) = coarse(run) else { return };
+    let loss = &ReferenceLoss { data: run.data(), reference: &reference };
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();
     let Some(height) = height_at(loss, &best) else { return };
@@ -43,6 +42,12 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
         let Some(other) = height_at(loss, &image).filter(|other| other - height < ALIKE) else { continue };
         outcome.minima.push(minimum(problem, &image, other - height));
     }
+}
+
+/// The reference solver on a coarse grid.
+fn coarse(run: &RunContext<'_>) -> Option<ReferenceSolver> {
+    let problem = Problem { classical: run.problem.classical.at_most(COARSE), ..run.problem.clone() };
+    Some(ReferenceSolver::new(&problem).ok()?.interruptible(run.interrupt))
 }
 
 /// Values that symmetric or periodic equations cannot tell from these.
@@ -119,10 +124,13 @@ fn differ(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
     (0..a.len()).any(|j| (a[j] - b[j]).abs() > SAME * size(j))
 }
 
-/// What searches with the reference solver come to from other starts, the best first.
-pub fn search_from(run: &RunContext<'_>, reference: &ReferenceSolver, count: usize) -> Vec<StartOutcome> {
+/// What searches with the reference solver come to from other starts on a coarse grid, the best first, and the
+/// log-likelihood of an estimate on the same grid; none if that cannot be told.
+pub fn search_from(run: &RunContext<'_>, count: usize, estimate: &[f64]) -> Option<(Vec<StartOutcome>, f64)> {
     let problem = run.problem;
-    let mut loss = ReferenceLoss { data: run.data(), reference };
+    let reference = coarse(run)?;
+    let mut loss = ReferenceLoss { data: run.data(), reference: &reference };
+    let at_estimate = -height_at(&loss, estimate)?;
     let mut found: Vec<StartOutcome> = vec![];
     for start in problem.starts(count) {
         let unknowns = problem.unknowns.iter().zip(&start);
@@ -146,13 +154,13 @@ pub fn search_from(run: &RunContext<'_>, reference: &ReferenceSolver, count: usi
     }
     let height = |start: &StartOutcome| start.log_likelihood.unwrap_or(f64::NEG_INFINITY);
     found.sort_by(|a, b| height(b).total_cmp(&height(a)));
-    found
+    Some((found, at_estimate))
 }
 
 /// Adds what searches from other starts came to, and the minima among them that fit as well as the estimate.
-pub fn add_starts(outcome: &mut Outcome, problem: &Problem, starts: Vec<StartOutcome>) {
+pub fn add_starts(outcome: &mut Outcome, problem: &Problem, starts: Vec<StartOutcome>, at_estimate: f64) {
     let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let Some(best) = outcome.log_likelihood else { return };
+    let best = starts.iter().filter_map(|start| start.log_likelihood).fold(at_estimate, f64::max);
     let mut known = vec![estimate];
     for start in starts.iter().filter(|start| start.converged) {
         let Some(below) = start.log_likelihood.map(|found| best - found) else { continue };

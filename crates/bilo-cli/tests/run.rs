@@ -145,9 +145,9 @@ fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
     assert!((k["estimate"].as_f64().unwrap() - 2.0).abs() < 0.01, "{k}");
     assert_eq!(k["estimate"], k["data_optimal"]);
     assert!(outcome["states"]["u"]["relative_l2_vs_classical"].is_null() && k["sd_network"].is_null());
-    // BiLO's run ends at the same optimum, and knows both gradients.
+    // BiLO's run ends at the same optimum, each on the grid that its error bars ask for, and knows both gradients.
     let optimum = bilo["unknowns"]["k"]["data_optimal"].as_f64().unwrap();
-    assert!((optimum / k["estimate"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{optimum}");
+    assert!((optimum / k["estimate"].as_f64().unwrap() - 1.0).abs() < 1e-4, "{optimum}");
     assert_eq!((&bilo["audit"][0]["at"], &bilo["audit"][1]["at"]), (&"guess".into(), &"estimate".into()));
     assert!(outcome["operator"].is_null() && bilo["operator"].is_object());
     let kept = json(&place.read("runs/decay-adjoint-0/run.json"));

@@ -32,14 +32,17 @@ pub(super) fn from_elsewhere(
     };
     let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();
     let ended = !matches!(outcome.stop, Stop::Converged | Stop::Steps);
-    let (Ok(reference), true) = (run.reference, count > 0 && scalars && !ended) else { return Ok(outcome) };
+    if count == 0 || !scalars || ended {
+        return Ok(outcome);
+    }
     monitor.note(&format!("searching from {count} other starts"));
-    let starts = search_from(run, reference, count);
-    let mut outcome = match better(&outcome, &starts) {
+    let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
+    let Some((starts, at_estimate)) = search_from(run, count, &estimate) else { return Ok(outcome) };
+    let mut outcome = match better(at_estimate, &starts) {
         Some(start) => again(run, job, outcome, &start.end.clone(), monitor)?,
         None => outcome,
     };
-    add_starts(&mut outcome, run.problem, starts);
+    add_starts(&mut outcome, run.problem, starts, at_estimate);
     outcome.judge();
     Ok(outcome)
 }
@@ -51,10 +54,9 @@ fn fits(outcome: &Outcome) -> bool {
 }
 
 /// The best start, if its minimum is better than the estimate.
-fn better<'s>(outcome: &Outcome, starts: &'s [StartOutcome]) -> Option<&'s StartOutcome> {
+fn better(at_estimate: f64, starts: &[StartOutcome]) -> Option<&StartOutcome> {
     let best = starts.iter().find(|start| start.converged)?;
-    let gain = best.log_likelihood? - outcome.log_likelihood?;
-    (gain > BETTER).then_some(best)
+    (best.log_likelihood? - at_estimate > BETTER).then_some(best)
 }
 
 /// The method from another start; the outcome as it was if that comes to nothing better.
