@@ -265,7 +265,7 @@ fn identified(outcome: &Outcome) -> Vec<Reason> {
         let seen = if combination.is_empty() { "a combination of the unknowns" } else { combination };
         if outcome.singular_values.len() == 1 && *first == 0.0 {
             reasons.push(red(ReasonKind::NotIdentified, "the data do not see the unknown".to_owned()));
-        } else if !(ratio > STRUCTURAL) {
+        } else if ratio.is_nan() || ratio <= STRUCTURAL {
             reasons.push(red(ReasonKind::NotIdentified, format!("the data do not determine {seen}")));
         } else if ratio <= HARDLY_SEEN {
             reasons.push(orange(ReasonKind::HardlyIdentified, format!("the data hardly see {seen}")));

@@ -50,11 +50,11 @@ fn pooled(tables: &[(i32, &Table)]) -> ([f64; 2], [f64; 2]) {
         let (mut normal, mut slope) = ([[0.0; 2]; 2], [0.0; 2]);
         for (power, table) in tables {
             let sigma = table.sigma.as_ref().expect("known errors");
-            for i in 0..table.values.len() {
+            for (i, sigma) in sigma.iter().enumerate() {
                 let (t, p) = (table.coordinates[0][i], f64::from(*power));
                 let value = (at[0] * (-at[1] * t).exp()).powi(*power);
-                let row = [p * value / at[0] / sigma[i], -p * t * value / sigma[i]];
-                let residual = (table.values[i] - value) / sigma[i];
+                let row = [p * value / at[0] / sigma, -p * t * value / sigma];
+                let residual = (table.values[i] - value) / sigma;
                 for r in 0..2 {
                     slope[r] += row[r] * residual;
                     (0..2).for_each(|c| normal[r][c] += row[r] * row[c]);
@@ -121,7 +121,7 @@ proptest! {
             let (a, k) = unknowns();
             deviations(&decay(a, k, &named), tables)
         };
-        let (alone, longer, both) = (with(&[few.clone()]), with(&[more]), with(&[few, other]));
+        let (alone, longer, both) = (with(std::slice::from_ref(&few)), with(&[more]), with(&[few, other]));
         for j in 0..2 {
             prop_assert!(longer[j] <= alone[j] * (1.0 + 1e-9), "{longer:?} {alone:?}");
             prop_assert!(both[j] <= alone[j] * (1.0 + 1e-9), "{both:?} {alone:?}");

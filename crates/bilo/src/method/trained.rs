@@ -118,7 +118,7 @@ pub(super) fn require_training(run: &RunContext<'_>) -> Result<()> {
 /// The losses of a method on its device.
 enum Loaded {
     Bilevel(Lower, Box<Upper>),
-    Joint(Joint),
+    Joint(Box<Joint>),
 }
 
 impl Loaded {
@@ -133,7 +133,7 @@ impl Loaded {
             Scheme::Joint | Scheme::Nested => {
                 // BPN has a loss for each level, so there is nothing to weigh.
                 let weight = if scheme == Scheme::Joint { problem.training.data_weight } else { 1.0 };
-                Self::Joint(Joint::new(problem, operator, device, tables, weight, seed)?)
+                Self::Joint(Box::new(Joint::new(problem, operator, device, tables, weight, seed)?))
             }
             Scheme::Bilevel => {
                 let lower = Lower::new(problem, operator, device, seed)?;
