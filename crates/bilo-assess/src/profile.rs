@@ -27,7 +27,7 @@ const DECADES: f64 = 4.0;
 const FIRST: f64 = 0.5;
 
 /// Steps are as long as makes 2 ΔlogL grow by about this.
-const GROWTH: f64 = 1.0;
+const GROWTH: f64 = 0.5;
 
 /// A side is followed until 2 ΔlogL is this many times the threshold of 95 %.
 const BEYOND: f64 = 1.3;
@@ -70,6 +70,7 @@ pub fn profile(run: &RunContext<'_>, outcome: &Outcome, number: usize) -> Result
         estimate: best[number],
         interval_68: end(0),
         interval_95: end(1),
+        threshold: walk.thresholds[1],
         below: below.flat,
         above: above.flat,
         points,

@@ -83,6 +83,7 @@ mod tests {
             estimate: 0.25,
             interval_68: (Some(0.125), Some(0.5)),
             interval_95: (Some(0.0625), None),
+            threshold: 3.84,
             below: None,
             above: Some(Flat::Practically),
             points: vec![],

@@ -88,7 +88,8 @@ fn without_a_stated_noise_the_residuals_tell_it() {
     let found = silent.noise[0].sd.expect("from the residuals");
     assert!((found / 0.01 - 1.0).abs() < 0.05, "{found}");
     for (with, without) in stated.unknowns.numbers.iter().zip(&silent.unknowns.numbers) {
-        assert_eq!(with.estimate, without.estimate);
+        // Data of a table do not come from the grid that they are fitted on, which is then refined.
+        assert!((with.estimate - without.estimate).abs() < 0.3 * with.sd.unwrap(), "{with:?} {without:?}");
         let ratio = without.sd.unwrap() / with.sd.unwrap();
         // The error bars for data of a table are those of a finer grid.
         assert!((ratio * 0.01 / found - 1.0).abs() < 0.01, "{ratio}");

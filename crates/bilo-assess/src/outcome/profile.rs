@@ -16,6 +16,8 @@ pub struct ProfileOutcome {
     pub interval_68: (Option<f64>, Option<f64>),
     /// The ends of the 95 % interval.
     pub interval_95: (Option<f64>, Option<f64>),
+    /// What 2 ΔlogL is at the ends of the 95 % interval.
+    pub threshold: f64,
     /// Why there is no lower end of 95 %, if there is none.
     pub below: Option<Flat>,
     /// Why there is no upper one.

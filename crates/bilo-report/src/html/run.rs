@@ -5,6 +5,7 @@ mod details;
 mod fields;
 mod path;
 mod profiles;
+mod starts;
 mod statement;
 mod unknowns;
 mod verdict;
@@ -32,6 +33,7 @@ pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> 
         part("problem", "Problem", statement::html(&source)),
         part("unknowns", "Unknowns", unknowns::html(&source, &mut figures)),
         part("profiles", "Profile likelihoods", profiles::html(&source, &mut figures)),
+        part("starts", "Other minima", starts::html(&source, &mut figures)),
         part("convergence", "Convergence", convergence::html(&source, &mut figures)),
         part("fields", "Solution", fields::html(&source, &mut figures)),
         part("fit", "Data and fit", fits),

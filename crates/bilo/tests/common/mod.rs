@@ -33,3 +33,17 @@ pub(crate) fn assert_gradient(problem: &Problem) {
         assert!(error < 1e-6, "{}: variable {i} off by {error:.1e}", problem.name);
     }
 }
+
+/// Relative errors of the unknowns that fit the data best on the problem's own grid, however coarse that is.
+pub(crate) fn errors_on_own_grid(problem: &Problem) -> Vec<f64> {
+    let (reference, tables) = (ReferenceSolver::new(problem).unwrap(), observed_tables(problem, 0).unwrap());
+    let mut loss = ReferenceLoss { data: DataLoss::new(problem, &tables), reference: &reference };
+    let guess = loss.evaluate(&problem.eta_of_guess()).unwrap();
+    let found = bilo::gauss_newton::minimise(&mut loss, guess, &mut |_| None).unwrap();
+    let thetas = problem.thetas(&found.evaluation.theta.eta);
+    let error = |(unknown, theta): (&bilo::problem::Unknown, f64)| {
+        let truth = unknown.truth.expect("a truth");
+        (theta - truth).abs() / truth.abs()
+    };
+    problem.unknowns.iter().zip(thetas).map(error).collect()
+}
