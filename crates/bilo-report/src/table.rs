@@ -267,6 +267,10 @@ fn classical(outcome: &Outcome) -> String {
         }
     });
     let noise: Vec<String> = noise.collect();
+    let alone = |unknown: &ScalarOutcome| unknown.sd.is_none() && unknown.sd_network.is_some();
+    if outcome.unknowns.numbers.iter().any(alone) {
+        let _ = writeln!(text, "± is by the {ours}'s own derivatives: no second solver has checked it.");
+    }
     if !noise.is_empty() && outcome.unknowns.numbers.iter().any(|unknown| unknown.sd.is_some()) {
         let _ = writeln!(text, "± is one standard deviation with {}.", noise.join(", "));
     }

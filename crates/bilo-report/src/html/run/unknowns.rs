@@ -34,6 +34,9 @@ pub(super) fn html(source: &Source, figures: &mut Figures) -> Html {
             "± is one standard error, for the noise of the data. Best fit is the value with the least misfit by the \
              reference solver.",
         );
+        if unknowns.numbers.iter().any(|unknown| unknown.sd.is_none() && unknown.sd_network.is_some()) {
+            html += legend("± is by the local operator alone: no second solver has checked it.");
+        }
     }
     let rows: Vec<Vec<Html>> = unknowns.functions.iter().map(function).collect();
     if !rows.is_empty() {
