@@ -67,12 +67,10 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
 impl<'b> Place<'b> {
     /// Where the reference solver's own search ends on a finer grid; as it was if that does not converge.
     fn searched_again(self, run: &RunContext<'b>) -> Result<Self> {
-        let (Ok(evaluation), mut loss) = (self.evaluation, run.inspector(GradientSource::Slopes).loss()?)
-        else {
-            return Ok(Place {
-                evaluation: run.inspector(GradientSource::Slopes).evaluate(&self.theta),
-                ..self
-            });
+        let mut loss = run.inspector(GradientSource::Slopes).loss()?;
+        let evaluation = match self.evaluation {
+            Ok(evaluation) => evaluation,
+            unsolved => return Ok(Place { evaluation: unsolved, ..self }),
         };
         let optimum = minimise(&mut loss, evaluation, &mut |_| None)?;
         let theta = optimum.evaluation.theta.clone();
@@ -317,7 +315,9 @@ fn add_misfits(
     let fitted = seen.fitted(run, values)?;
     let noise = NoiseLevels::new(&data, seen.sites, values, &fitted, seen.eta)?;
     let errors = grid.map(|grid| &grid.values[..]);
-    outcome.goodness = goodness(&data, seen.sites, values, &fitted.leverages, &noise.observations, errors);
+    let known = run.problem.functions.is_empty() || seen.functions.is_some();
+    let leverages = known.then_some(&fitted.leverages[..]);
+    outcome.goodness = goodness(&data, seen.sites, values, leverages, &noise.observations, errors);
     let terms = data.terms(seen.sites, values)?.terms;
     let likelihood = -data.joint().negative_log_likelihood(&terms);
     outcome.log_likelihood = Some(likelihood).filter(|likelihood| likelihood.is_finite());

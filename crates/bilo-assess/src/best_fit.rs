@@ -1,6 +1,6 @@
 //! The unknowns that fit the data best under the reference solver, next to the estimate.
 
-use crate::outcome::{Outcome, Reason, ReasonKind, Stop, Verdict};
+use crate::outcome::{Outcome, Stop, Verdict};
 use bilo_fit::gauss_newton::minimise;
 use bilo_problem::theta::Theta;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
@@ -8,10 +8,10 @@ use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 /// Writes the minimum of the data loss under the exact PDE next to the estimate into the outcome.
 pub(crate) fn add<'a>(outcome: &mut Outcome, mut loss: ReferenceLoss<'a>, evaluation: Evaluation<'a>) {
     let unknowns = &loss.data.problem().unknowns;
-    let fits = fits(outcome);
+    let doubted = Verdict::of(outcome).doubts_fit();
     let mut found = search(&mut loss, evaluation);
     // From elsewhere only where there is a reason to: a search costs some ten solutions.
-    if !fits || found.is_err() {
+    if doubted || found.is_err() {
         let guess = Theta::guess(loss.data.problem()).and_then(|guess| loss.evaluate(&guess));
         let other = guess.map_err(|error| error.headline()).and_then(|guess| search(&mut loss, guess));
         found = match (found, other) {
@@ -26,12 +26,6 @@ pub(crate) fn add<'a>(outcome: &mut Outcome, mut loss: ReferenceLoss<'a>, evalua
         }
         Err(reason) => outcome.warnings.push(format!("no data-optimal unknowns: {reason}")),
     }
-}
-
-/// Whether nothing speaks against the estimate so far.
-fn fits(outcome: &Outcome) -> bool {
-    let against = |reason: &Reason| matches!(reason.kind, ReasonKind::Misfit | ReasonKind::Structure);
-    !Verdict::of(outcome).reasons.iter().any(against)
 }
 
 /// The variables at the minimum, and the loss there; the reason if it was not found.

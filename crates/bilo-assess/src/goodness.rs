@@ -32,18 +32,20 @@ pub(crate) struct Fitting<'a> {
     /// The observed quantity by the best solution at hand.
     pub(crate) values: &'a [f64],
     /// How much of each value's own error its fit takes up.
-    pub(crate) leverages: &'a [f64],
+    pub(crate) leverages: Option<&'a [f64]>,
     pub(crate) noise: &'a Noise,
     /// The error of the solver at each value, if it is known.
     pub(crate) solver_error: Option<&'a [f64]>,
 }
 
 /// Tests every observation.
+///
+/// Leverages are none where nobody knows how much of the data the unknown functions take up.
 pub(crate) fn goodness(
     data: &DataLoss<'_>,
     sites: &[Sites],
     values: &[Vec<f64>],
-    leverages: &[Vec<f64>],
+    leverages: Option<&[Vec<f64>]>,
     noise: &[Noise],
     solver_error: Option<&[Vec<f64>]>,
 ) -> Goodness {
@@ -53,12 +55,12 @@ pub(crate) fn goodness(
         observation: &problem.observations[o],
         sites: &sites[o],
         values: &values[o],
-        leverages: &leverages[o],
+        leverages: leverages.map(|leverages| &leverages[o][..]),
         noise: &noise[o],
         solver_error: solver_error.map(|errors| &errors[o][..]),
     };
     let mut found = Goodness {
-        observations: (0..problem.observations.len()).map(|o| fitting(o).tested()).collect(),
+        observations: (0..problem.observations.len()).map(|o| fitting(o).tested_or_not()).collect(),
         total: None,
     };
     found.total = total(found.observations.iter().filter_map(|fit| fit.chi_square));
@@ -94,6 +96,15 @@ impl ChiSquare {
 }
 
 impl Fitting<'_> {
+    /// The tests; where none could be made, a reason.
+    fn tested_or_not(&self) -> ObservationFit {
+        let mut fit = self.tested();
+        if fit.untested.is_none() && fit.chi_square.is_none() && fit.tests.is_empty() {
+            fit.untested = Some("there are too few data for any test".to_owned());
+        }
+        fit
+    }
+
     fn tested(&self) -> ObservationFit {
         let name = self.observation.name.clone();
         let Some(part) = self.sites.parts.last() else {
@@ -149,6 +160,9 @@ impl Fitting<'_> {
             }
             (Likelihood::RelativeL2, _) => "`relative-l2` says nothing of the size of errors".to_owned(),
             (Likelihood::PoissonProcess { .. } | Likelihood::Bernoulli, _) => return None,
+            _ if !self.is_noise_free(part) && self.leverages.is_none() => {
+                "nobody knows how much of the data the unknown functions take up".to_owned()
+            }
             _ if self.is_noise_free(part) => "data without noise: limited by the solver".to_owned(),
             // A chi-square is a test with however few data.
             _ if few && self.noise.source == NoiseSource::Residuals => {
@@ -174,7 +188,7 @@ impl Fitting<'_> {
 
     /// How many unknowns the observation determines.
     fn fitted(&self) -> f64 {
-        self.leverages.iter().sum()
+        self.leverages.into_iter().flatten().sum()
     }
 
     /// Σ (r/sigma)², where sigma is stated.
@@ -199,7 +213,8 @@ impl Fitting<'_> {
     /// Residuals of variance one, if the model is right: the fit took up a part of each.
     fn standardised(&self, part: &Part) -> Vec<f64> {
         let left = |leverage: f64| (1.0 - leverage).max(1e-3).sqrt();
-        self.scaled(part).iter().zip(self.leverages).map(|(r, &leverage)| r / left(leverage)).collect()
+        let leverages = self.leverages.unwrap_or_default();
+        self.scaled(part).iter().zip(leverages).map(|(r, &leverage)| r / left(leverage)).collect()
     }
 }
 

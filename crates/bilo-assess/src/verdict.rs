@@ -50,6 +50,12 @@ impl Outcome {
 }
 
 impl Verdict {
+    /// Whether it doubts that the model fits the data.
+    pub fn doubts_fit(&self) -> bool {
+        let doubts = |reason: &Reason| matches!(reason.kind, ReasonKind::Misfit | ReasonKind::Structure);
+        self.reasons.iter().any(doubts)
+    }
+
     /// The verdict on an outcome.
     pub fn of(outcome: &Outcome) -> Verdict {
         let parts: [fn(&Outcome) -> Vec<Reason>; 8] =

@@ -5,7 +5,7 @@
 
 use super::Job;
 use bilo_assess::minima::{add_starts, search_from};
-use bilo_assess::outcome::{Outcome, Reason, ReasonKind, StartOutcome, Stop};
+use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::Problem;
@@ -27,8 +27,8 @@ pub(super) fn from_elsewhere(
 ) -> Result<Outcome> {
     let count = match run.problem.training.starts {
         Some(count) => count - 1,
-        None if fits(&outcome) => 0,
-        None => WHERE_NOTHING_FITS,
+        None if outcome.verdict.doubts_fit() => WHERE_NOTHING_FITS,
+        None => 0,
     };
     let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();
     let ended = !matches!(outcome.stop, Stop::Converged | Stop::Steps);
@@ -45,12 +45,6 @@ pub(super) fn from_elsewhere(
     add_starts(&mut outcome, run.problem, starts, at_estimate);
     outcome.judge();
     Ok(outcome)
-}
-
-/// Whether nothing speaks against the fit.
-fn fits(outcome: &Outcome) -> bool {
-    let against = |reason: &Reason| matches!(reason.kind, ReasonKind::Misfit | ReasonKind::Structure);
-    !outcome.verdict.reasons.iter().any(against)
 }
 
 /// The best start, if its minimum is better than the estimate.
