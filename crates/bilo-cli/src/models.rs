@@ -11,6 +11,7 @@ use bilo::data::observed_tables;
 use bilo::joint_likelihood::JointLikelihood;
 use bilo::outcome::{Colour, Outcome};
 use bilo::problem::{Problem, Table};
+use bilo_report::columns::aligned;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -151,13 +152,7 @@ fn table(models: &[Model]) -> String {
         ]
     };
     let rows: Vec<[String; 7]> = std::iter::once(heading).chain(models.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in &rows {
-        let cells =
-            row.iter().enumerate().skip(1).map(|(column, cell)| format!("  {cell:>0$}", width(column)));
-        let _ = writeln!(text, "{:1$}{2}", row[0], width(0), cells.collect::<String>());
-    }
+    let mut text = aligned(&rows);
     let best = |of: fn(&Model) -> Option<f64>, least: f64| {
         let found = models.iter().find(|model| of(model).is_some_and(|value| value <= least));
         found.map_or("-", |model| &model.name[..])

@@ -9,6 +9,7 @@
 //! assert_eq!(significant(1.99997844), "1.99998");
 //! ```
 
+pub mod columns;
 pub mod csv;
 pub mod drawing;
 pub mod files;

@@ -1,5 +1,6 @@
 //! `profile.json`, and the table of profile likelihoods for people.
 
+use crate::columns::aligned;
 use crate::files::PROFILE;
 use crate::number::significant;
 use bilo::outcome::{Flat, ProfileOutcome};
@@ -40,13 +41,7 @@ pub fn table(profiles: &[ProfileOutcome]) -> String {
         ]
     });
     let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in &rows {
-        let cells =
-            row.iter().enumerate().skip(1).map(|(column, cell)| format!("  {cell:>0$}", width(column)));
-        let _ = writeln!(text, "{:1$}{2}", row[0], width(0), cells.collect::<String>());
-    }
+    let mut text = aligned(&rows);
     profiles.iter().flat_map(flat_sides).for_each(|sentence| {
         let _ = writeln!(text, "{sentence}.");
     });

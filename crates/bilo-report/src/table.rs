@@ -1,6 +1,7 @@
 //! The closing table: for people.
 
 use super::number::{duration, significant};
+use crate::columns::aligned;
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
@@ -95,17 +96,7 @@ fn last_values(unknowns: &[ScalarOutcome]) -> String {
 fn unknowns(unknowns: &[ScalarOutcome]) -> String {
     let rows: Vec<[String; COLUMNS]> =
         [HEADING.map(String::from)].into_iter().chain(unknowns.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; COLUMNS] = std::array::from_fn(width);
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = format!("{:1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            let _ = write!(line, "  {cell:>width$}");
-        }
-        let _ = writeln!(text, "{line}");
-    }
-    text
+    aligned(&rows)
 }
 
 fn function(unknown: &FunctionOutcome) -> String {
