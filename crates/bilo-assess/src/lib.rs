@@ -19,6 +19,7 @@ pub mod function_uncertainty;
 pub mod goodness;
 pub mod identify;
 mod intervals;
+mod laplace;
 pub mod minima;
 mod misfits;
 pub mod noise;

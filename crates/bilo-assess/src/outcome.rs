@@ -103,6 +103,8 @@ pub struct Outcome {
     /// The log-likelihood of the data at the estimate, by the reference solution if there is one; unknown noise levels at
     /// their best.
     pub log_likelihood: Option<f64>,
+    /// The logarithm of the evidence of the model by Laplace's method; none unless every unknown has a prior.
+    pub log_evidence: Option<f64>,
     /// What searches from other starts came to, the best first.
     pub starts: Vec<StartOutcome>,
     /// Other minima of the data loss that fit the data as well.
@@ -193,6 +195,7 @@ impl Outcome {
             singular_values: vec![],
             weakest: String::new(),
             log_likelihood: None,
+            log_evidence: None,
             starts: vec![],
             minima: vec![],
             noise: vec![],

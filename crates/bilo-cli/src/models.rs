@@ -24,17 +24,18 @@ struct Model {
     free: usize,
     data: usize,
     log_likelihood: Option<f64>,
+    log_evidence: Option<f64>,
     colour: Colour,
 }
 
 impl Model {
     fn new(name: String, problem: &Problem, tables: &[Table], outcome: &Outcome) -> Model {
-        let levels = JointLikelihood::new(problem, tables).groups().len();
         Model {
             name,
-            free: problem.unknowns.len() + levels,
+            free: problem.unknowns.len() + estimated_noise(problem, tables).len(),
             data: tables.iter().map(|table| table.values.len()).sum(),
             log_likelihood: outcome.log_likelihood,
+            log_evidence: outcome.log_evidence,
             colour: outcome.verdict.colour,
         }
     }
@@ -54,6 +55,12 @@ impl Model {
     fn bic(&self) -> Option<f64> {
         Some(self.free as f64 * (self.data as f64).ln() - 2.0 * self.log_likelihood?)
     }
+}
+
+/// The observations whose noise levels are estimated, together where they have one level.
+fn estimated_noise(problem: &Problem, tables: &[Table]) -> Vec<Vec<usize>> {
+    let joint = JointLikelihood::new(problem, tables);
+    joint.groups().iter().map(|group| group.members.clone()).collect()
 }
 
 pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
@@ -89,6 +96,11 @@ pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {
         let outcome =
             one(&case, &task.job, &folder, task.keeping, &signal, &mut progress).map_err(Failure::new)?;
         models.push(Model::new(name, &problems[number], &tables[number], &outcome));
+    }
+    // The density of a noise level has no scale of its own, so evidences compare only where all models estimate the same ones.
+    let noise = |number: usize| estimated_noise(&problems[number], &tables[number]);
+    if (1..models.len()).any(|number| noise(number) != noise(0)) {
+        models.iter_mut().for_each(|model| model.log_evidence = None);
     }
     let text = table(&models) + &format!("A folder for each model is in {}\n", out.display());
     output::say(&if task.json { as_json(&models) } else { text })?;
@@ -138,7 +150,8 @@ fn same_data((first, a): (&Problem, &[Table]), (other, b): (&Problem, &[Table]))
 fn table(models: &[Model]) -> String {
     let least = |of: fn(&Model) -> Option<f64>| models.iter().filter_map(of).fold(f64::INFINITY, f64::min);
     let (aic, bic) = (least(Model::aic), least(Model::bic));
-    let heading = ["model", "free", "log L", "AIC", "AICc", "BIC", "verdict"].map(str::to_owned);
+    let heading =
+        ["model", "free", "log L", "AIC", "AICc", "BIC", "log evidence", "verdict"].map(str::to_owned);
     let show = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
     let row = |model: &Model| {
         [
@@ -148,10 +161,11 @@ fn table(models: &[Model]) -> String {
             show(model.aic()),
             show(model.aicc()),
             show(model.bic()),
+            show(model.log_evidence),
             model.colour.name().to_owned(),
         ]
     };
-    let rows: Vec<[String; 7]> = std::iter::once(heading).chain(models.iter().map(row)).collect();
+    let rows: Vec<[String; 8]> = std::iter::once(heading).chain(models.iter().map(row)).collect();
     let mut text = aligned(&rows);
     let best = |of: fn(&Model) -> Option<f64>, least: f64| {
         let found = models.iter().find(|model| of(model).is_some_and(|value| value <= least));
@@ -160,12 +174,29 @@ fn table(models: &[Model]) -> String {
     let count = models.first().map_or(0, |model| model.data);
     let _ = writeln!(
         text,
-        "On the same {count} data, AIC is for {} and BIC for {}. Free numbers are the unknowns and the noise levels that were \
-         estimated; no evidence is given, since the unknowns have no proper priors.",
+        "On the same {count} data, AIC is for {}, BIC for {}{}. Free numbers are the unknowns and the noise levels that were \
+         estimated.{}",
         best(Model::aic, aic),
-        best(Model::bic, bic)
+        best(Model::bic, bic),
+        favoured(models).unwrap_or_default(),
+        if models.iter().any(|model| model.log_evidence.is_none()) { NO_EVIDENCE } else { "" }
     );
     text
+}
+
+/// Why a model may have no evidence.
+const NO_EVIDENCE: &str = " The evidence, by Laplace's method, needs a `prior` for every unknown whose bounds are not near, and the same \
+     noise levels to be known or estimated in all models.";
+
+/// Which model the evidence is for, if all have one, and by what odds over the next.
+fn favoured(models: &[Model]) -> Option<String> {
+    let evidence = models.iter().map(|model| model.log_evidence).collect::<Option<Vec<f64>>>()?;
+    let mut order: Vec<usize> = (0..models.len()).collect();
+    order.sort_by(|&a, &b| evidence[b].total_cmp(&evidence[a]));
+    let (first, second) = (*order.first()?, *order.get(1)?);
+    let odds = (evidence[first] - evidence[second]).exp();
+    let odds = if odds < 1e6 { format!("{odds:.3}") } else { format!("{odds:.1e}") };
+    Some(format!(", and the evidence for {} by {odds} to 1", models[first].name))
 }
 
 fn as_json(models: &[Model]) -> String {
@@ -178,6 +209,7 @@ fn as_json(models: &[Model]) -> String {
             "aic": model.aic(),
             "aicc": model.aicc(),
             "bic": model.bic(),
+            "log_evidence": model.log_evidence,
             "verdict": model.colour.name(),
         })
     };
@@ -195,6 +227,7 @@ mod tests {
             free,
             data: 100,
             log_likelihood: Some(log_likelihood),
+            log_evidence: None,
             colour: Colour::Green,
         }
     }
@@ -210,6 +243,12 @@ mod tests {
     #[test]
     fn the_better_model_is_named() {
         let text = table(&[model("small", 2, -20.0), model("large", 3, -18.5)]);
-        assert!(text.contains("AIC is for large and BIC for small."), "{text}");
+        assert!(text.contains("AIC is for large, BIC for small. Free"), "{text}");
+        assert!(text.contains("needs a `prior` for every unknown"), "{text}");
+        let with =
+            |name: &str, evidence: f64| Model { log_evidence: Some(evidence), ..model(name, 2, -20.0) };
+        // exp(0.7) = 2.01375.
+        let text = table(&[with("small", -9.3), with("large", -10.0)]);
+        assert!(text.contains("and the evidence for small by 2.014 to 1."), "{text}");
     }
 }

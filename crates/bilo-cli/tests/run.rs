@@ -58,6 +58,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "correlations",
         "singular_values",
         "weakest",
+        "log_evidence",
         "log_likelihood",
         "starts",
         "minima",

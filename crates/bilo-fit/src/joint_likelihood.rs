@@ -303,6 +303,11 @@ impl NoiseGroup {
         NoiseGroup { members, variances, shares, part: weighted / total, least, weighted, constant }
     }
 
+    /// Number of its data, by weight.
+    pub fn count(&self) -> f64 {
+        self.weighted
+    }
+
     fn sum(&self, terms: &[f64]) -> f64 {
         self.members.iter().zip(&self.shares).map(|(&o, share)| share * terms[o]).sum()
     }

@@ -68,6 +68,7 @@ pub(crate) fn outcome() -> Outcome {
         discretisation: None,
         weakest: String::new(),
         log_likelihood: None,
+        log_evidence: None,
         starts: vec![],
         minima: vec![],
         expected_gain: None,

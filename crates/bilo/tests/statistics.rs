@@ -334,6 +334,28 @@ fn criteria_choose_and_err_as_they_should() {
     }
 }
 
+/// With k all but known by its prior, the model is linear in A ~ N(1.4, 0.3²): the data are normal with covariance
+/// σ² 1 + 0.3² e eᵀ, e = exp(-k t), whose density is known. What k adds is of order (1e-6)².
+#[test]
+fn the_evidence_of_a_linear_model_is_exact() {
+    let (sigma, sd, k) = (0.1, 0.3, 0.8);
+    let table = draws(15, 1, (1.5, k), sigma, true, &mut Pcg64::seed_from_u64(9));
+    let (a, rate) = (Unknown::new("A", 1.4).prior(Prior::Normal(1.4, sd)), Prior::Normal(k, 1e-6));
+    let problem = decay(a, Unknown::new("k", k).prior(rate), &[("u", table.clone())]);
+    let found = adjoint(&problem).log_evidence.expect("every unknown has a prior");
+    let shape: Vec<f64> = table.coordinates[0].iter().map(|t| (-k * t).exp()).collect();
+    let away: Vec<f64> = table.values.iter().zip(&shape).map(|(value, e)| value - 1.4 * e).collect();
+    let (n, v) = (shape.len() as f64, sigma * sigma);
+    let (ee, ea): (f64, f64) =
+        (shape.iter().map(|e| e * e).sum(), shape.iter().zip(&away).map(|(e, a)| e * a).sum());
+    let aa: f64 = away.iter().map(|a| a * a).sum();
+    // By Sherman and Morrison, and the determinant lemma.
+    let square = (aa - sd * sd * ea * ea / (v + sd * sd * ee)) / v;
+    let determinant = n * v.ln() + (sd * sd * ee / v).ln_1p();
+    let exact = -0.5 * (square + determinant + n * std::f64::consts::TAU.ln());
+    assert!((found - exact).abs() < 1e-3, "{found} {exact}");
+}
+
 /// A tenth of the table of wrong answers; `bench/verdicts` has all of it.
 #[test]
 fn wrong_answers_are_not_green_and_say_why() {
