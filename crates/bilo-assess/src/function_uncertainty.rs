@@ -99,6 +99,15 @@ impl FunctionFit {
         (slope.transpose() * &self.inverse * &slope)[(0, 0)]
     }
 
+    /// How far the minimiser moves if the values move so far, weighted as the loss does: G⁻¹ Aᵀ ε, in the shape of the unknowns.
+    pub(crate) fn step(&self, theta: &Theta, errors: &[f64]) -> Theta {
+        let errors = Mat::from_fn(self.weighted.nrows(), 1, |i, _| errors[i]);
+        let step = &self.inverse * (self.weighted.transpose() * errors);
+        let mut all = vec![0.0; self.variables];
+        self.free.iter().enumerate().for_each(|(i, &place)| all[place] = step[(i, 0)]);
+        unflat(theta, &all)
+    }
+
     /// The standard deviation of each variable, in the shape of the unknowns; none if they are not finite.
     pub fn deviations(&self, theta: &Theta, spread: &[f64]) -> Option<Theta> {
         let noisy = Mat::from_fn(self.weighted.nrows(), self.weighted.ncols(), |i, j| {

@@ -3,10 +3,11 @@
 //! The same unknowns are solved for on a grid of twice the cells' size. The difference of the observed values says by how
 //! much the values on the finer grid are off, and one step of Gauss-Newton with the derivatives at hand by how much the
 //! unknowns are, which follow the data through the grid's error. While that is more than a tenth of an error bar, the grid is
-//! refined, as far as a fixed amount of work allows.
+//! refined, as far as a fixed amount of work allows; not so beside unknown functions, for which the shift alone is told.
 
 use crate::audit::GradientSource;
 use crate::context::RunContext;
+use crate::function_uncertainty::FunctionFit;
 use crate::noise::{Fitted, NoiseLevels};
 use crate::outcome::Discretisation;
 use crate::uncertainty::Uncertainty;
@@ -40,71 +41,85 @@ pub(crate) struct Grid {
     pub(crate) outcome: Discretisation,
 }
 
-/// Finds the error of the grid where the reference solver has been, and refines it; none where nothing can be said: data
-/// that the same grid made, or a solver that fails on another one.
+/// Finds the error of the grid where the reference solver has been, and refines it; none for data that the same grid made.
 pub(crate) fn find(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Grid> {
     let made = |data: &Data| !matches!(data, Data::Table(_));
     if run.problem.observations.iter().any(|observation| made(&observation.data)) {
         return None;
     }
-    Search::new(run, evaluation).and_then(Search::refine)
+    Search::new(run, evaluation).map(Search::refine)
 }
 
 struct Search<'a> {
     run: &'a RunContext<'a>,
     theta: &'a Theta,
-    /// The derivatives by the unknowns, where there are no functions.
-    fit: Option<LeastSquares>,
-    /// The standard deviations of the variables eta.
-    sd: Vec<f64>,
+    /// What the unknowns make of errors of the values; none if that is not known.
+    fit: Option<Fit>,
     order: f64,
-    /// Values on grids, each of half the cells' size of the one before.
+    /// Values on grids, each of half the cells' size of the one before; one where no other grid has a solution.
     values: Vec<Vec<Vec<f64>>>,
     classical: Classical,
+    finer: Option<(Problem, ReferenceSolver)>,
+}
+
+/// The unknowns near an evaluation as linear functions of the observed values, and their standard deviations.
+enum Fit {
+    Numbers(LeastSquares, Theta),
+    /// With what the values are multiplied by.
+    Functions(FunctionFit, Vec<f64>, Theta),
 }
 
 impl<'a> Search<'a> {
     fn new(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'_>) -> Option<Search<'a>> {
-        let reference = run.reference.as_ref().ok()?;
-        let coarse = values_on(run, &coarser(&run.problem.classical)?, &evaluation.theta).ok()?;
-        let (fit, sd) = derivatives(run, evaluation).unwrap_or((None, vec![]));
-        Some(Search {
+        let mut search = Search {
             run,
             theta: &evaluation.theta,
-            fit,
-            sd,
-            order: reference.order(),
-            values: vec![coarse, evaluation.values.clone()],
+            fit: Fit::new(run, evaluation),
+            order: run.reference.as_ref().ok()?.order(),
+            values: vec![evaluation.values.clone()],
             classical: run.problem.classical.clone(),
-        })
+            finer: None,
+        };
+        let coarse = coarser(&run.problem.classical);
+        match coarse.and_then(|coarse| values_on(run, &coarse, &evaluation.theta).ok()) {
+            Some(values) => search.values.insert(0, values),
+            // A solution that a coarser grid does not have, a finer one may.
+            None => _ = search.next(),
+        }
+        Some(search)
     }
 
-    fn refine(mut self) -> Option<Grid> {
-        let mut finer = None;
-        while self.shifts().is_some_and(|shifts| self.ratio(&shifts) > FINE) {
-            let next = self.classical.refined();
-            if work(self.run.problem, &next) > MOST_WORK {
-                break;
-            }
-            let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
-            let Ok(solver) = ReferenceSolver::new(&problem) else { break };
-            let solver = solver.interruptible(self.run.interrupt);
-            let Ok(values) = observed(self.run, &solver, self.theta) else { break };
-            self.values.push(values);
-            self.classical = next;
-            finer = Some((problem, solver));
-        }
-        let shifts = self.shifts();
+    fn refine(mut self) -> Grid {
+        let numbers = self.run.problem.functions.is_empty();
+        while numbers && self.ratios().is_some_and(|ratios| largest(&ratios) > FINE) && self.next() {}
+        let shift = self.shift();
+        let ratios = self.ratios().unwrap_or_default();
         let outcome = Discretisation {
-            shift: shifts.clone().map(|eta| self.of_theta(&eta)).unwrap_or_default(),
+            shift: shift.map(|shift| self.of_theta(&shift.eta)).unwrap_or_default(),
             order: self.observed_order().unwrap_or(self.order),
             grids: self.values.len(),
             cells: self.classical.cells.clone(),
             steps: self.classical.steps,
-            refined: finer.is_some(),
-            enough: shifts.is_none_or(|shifts| self.ratio(&shifts) <= FINE),
+            refined: self.finer.is_some(),
+            enough: largest(&ratios) <= FINE,
+            of_functions: ratios.get(self.theta.eta.len()..).unwrap_or_default().to_vec(),
         };
-        Some(Grid { values: self.errors(), finer, outcome })
+        Grid { values: self.errors(), finer: self.finer, outcome }
+    }
+
+    /// Solves on a grid of half the cells' size; false where that is too much work or fails.
+    fn next(&mut self) -> bool {
+        let next = self.classical.refined();
+        if work(self.run.problem, &next) > MOST_WORK {
+            return false;
+        }
+        let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
+        let Ok(solver) = ReferenceSolver::new(&problem) else { return false };
+        let solver = solver.interruptible(self.run.interrupt);
+        let Ok(values) = observed(self.run, &solver, self.theta) else { return false };
+        self.values.push(values);
+        (self.classical, self.finer) = (next, Some((problem, solver)));
+        true
     }
 
     /// The error of each value on the finest grid.
@@ -128,10 +143,10 @@ impl<'a> Search<'a> {
         order.is_finite().then(|| order.clamp(LOWEST_ORDER, HIGHEST_ORDER))
     }
 
-    /// How far the grid moves each variable.
-    fn shifts(&self) -> Option<Vec<f64>> {
+    /// How far the grid moves each variable, up to its sign.
+    fn shift(&self) -> Option<Theta> {
         let errors: Vec<f64> = self.errors().concat();
-        Some(self.fit.as_ref()?.fit(&errors).iter().map(|shift| shift.abs()).collect())
+        (!errors.is_empty()).then(|| self.fit.as_ref().map(|fit| fit.shift(self.theta, &errors))).flatten()
     }
 
     fn of_theta(&self, eta: &[f64]) -> Vec<f64> {
@@ -139,31 +154,70 @@ impl<'a> Search<'a> {
         unknowns.map(|((unknown, &at), shift)| (unknown.theta_slope(at) * shift).abs()).collect()
     }
 
-    /// The largest shift in units of the error bars.
-    fn ratio(&self, shifts: &[f64]) -> f64 {
-        let ratios = shifts.iter().zip(&self.sd).map(|(shift, sd)| shift / sd);
-        ratios.filter(|ratio| !ratio.is_nan()).fold(0.0, f64::max)
+    /// The shift of each number, and of each function by its norm, in units of the error bars.
+    fn ratios(&self) -> Option<Vec<f64>> {
+        let (shift, sd) = (self.shift()?, self.fit.as_ref()?.sd());
+        let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+        let numbers = shift.eta.iter().zip(&sd.eta).map(|(shift, sd)| (shift / sd).abs());
+        let functions = shift.functions.iter().zip(&sd.functions).map(|(shift, sd)| norm(shift) / norm(sd));
+        Some(numbers.chain(functions).collect())
     }
 }
 
-/// A least-squares fit of the unknown numbers near an evaluation, and the standard deviations of their variables.
-fn derivatives(
-    run: &RunContext<'_>,
-    evaluation: &Evaluation<'_>,
-) -> Option<(Option<LeastSquares>, Vec<f64>)> {
-    if !run.problem.functions.is_empty() {
-        return None;
+/// An unknown without an error bar is not moved by any part of it.
+fn largest(ratios: &[f64]) -> f64 {
+    ratios.iter().filter(|ratio| !ratio.is_nan()).copied().fold(0.0, f64::max)
+}
+
+impl Fit {
+    fn new(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Fit> {
+        match run.problem.functions.is_empty() {
+            true => Fit::of_numbers(run, evaluation),
+            false => Fit::of_functions(run, evaluation),
+        }
     }
-    let inspector = run.inspector(GradientSource::Slopes);
-    let slopes: Vec<Sensitivities> = inspector.slopes(evaluation).ok()?;
-    let (data, terms) = (run.data(), &evaluation.loss_terms);
-    let eta = &evaluation.theta.eta;
-    let fitted = Fitted::new(&data, terms, Some(&slopes));
-    let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted, eta).ok()?;
-    let found = Uncertainty::new(run.problem, &noise, &slopes, eta)?;
-    let unknowns = run.problem.unknowns.iter().zip(eta).zip(&found.sd);
-    let sd = unknowns.map(|((unknown, &eta), sd)| sd / unknown.theta_slope(eta).abs()).collect();
-    Some((LeastSquares::new(&columns(&slopes), &terms.roots), sd))
+
+    fn of_numbers(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Fit> {
+        let inspector = run.inspector(GradientSource::Slopes);
+        let slopes: Vec<Sensitivities> = inspector.slopes(evaluation).ok()?;
+        let (data, terms) = (run.data(), &evaluation.loss_terms);
+        let eta = &evaluation.theta.eta;
+        let fitted = Fitted::new(&data, terms, Some(&slopes));
+        let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted, eta).ok()?;
+        let found = Uncertainty::new(run.problem, &noise, &slopes, eta)?;
+        let unknowns = run.problem.unknowns.iter().zip(eta).zip(&found.sd);
+        let sd = unknowns.map(|((unknown, &eta), sd)| sd / unknown.theta_slope(eta).abs()).collect();
+        let fit = LeastSquares::new(&columns(&slopes), &terms.roots)?;
+        Some(Fit::Numbers(fit, Theta { eta: sd, functions: vec![] }))
+    }
+
+    fn of_functions(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Fit> {
+        let data = run.data();
+        let fit = FunctionFit::new(&data, evaluation).ok()??;
+        let counts: Vec<usize> = evaluation.values.iter().map(Vec::len).collect();
+        let fitted = Fitted::split(&fit.leverages(), &counts);
+        let eta = &evaluation.theta.eta;
+        let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted, eta).ok()?;
+        let sd = fit.deviations(&evaluation.theta, noise.spread())?;
+        Some(Fit::Functions(fit, evaluation.loss_terms.roots.clone(), sd))
+    }
+
+    /// What the unknowns make of errors of the observed values.
+    fn shift(&self, theta: &Theta, errors: &[f64]) -> Theta {
+        match self {
+            Fit::Numbers(fit, _) => Theta { eta: fit.fit(errors), functions: vec![] },
+            Fit::Functions(fit, roots, _) => {
+                let weighted: Vec<f64> = errors.iter().zip(roots).map(|(error, root)| error * root).collect();
+                fit.step(theta, &weighted)
+            }
+        }
+    }
+
+    fn sd(&self) -> &Theta {
+        match self {
+            Fit::Numbers(_, sd) | Fit::Functions(_, _, sd) => sd,
+        }
+    }
 }
 
 fn values_on(run: &RunContext<'_>, classical: &Classical, theta: &Theta) -> Result<Vec<Vec<f64>>> {

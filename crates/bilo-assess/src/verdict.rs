@@ -186,10 +186,15 @@ fn differs(unknown: &ScalarOutcome) -> Option<Reason> {
 /// The error of the reference solver's grid beside the error bars.
 fn grid(outcome: &Outcome) -> Vec<Reason> {
     let Some(found) = &outcome.discretisation else { return vec![] };
-    let shifts = outcome.unknowns.numbers.iter().zip(&found.shift);
-    let worst = shifts
-        .filter_map(|(unknown, shift)| Some((shift / unknown.sd?, &unknown.name)))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if found.grids < 2 {
+        let sentence = "the error of the reference solver's grid is not known: no other grid has a solution";
+        return vec![orange(ReasonKind::Untested, sentence.to_owned())];
+    }
+    let numbers = outcome.unknowns.numbers.iter().zip(&found.shift);
+    let numbers = numbers.filter_map(|(unknown, shift)| Some((shift / unknown.sd?, &unknown.name)));
+    let functions = outcome.unknowns.functions.iter().zip(&found.of_functions);
+    let functions = functions.map(|(function, ratio)| (*ratio, &function.name));
+    let worst = numbers.chain(functions).max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((ratio, name)) = worst else { return vec![] };
     let sentence = format!("the reference solver's finest grid moves {name} by {} sd", digits(ratio, 2));
     let colour = if ratio > 1.0 { red } else { orange };
@@ -348,8 +353,8 @@ fn untested(outcome: &Outcome) -> Vec<Reason> {
 mod tests {
     use super::*;
     use crate::outcome::{
-        ChiSquare, Discretisation, Goodness, Noise, ObservationFit, Outlier, ResidualTest, StateOutcome,
-        Unknowns,
+        ChiSquare, Discretisation, FunctionOutcome, Goodness, Noise, ObservationFit, Outlier, ResidualTest,
+        StateOutcome, Unknowns,
     };
 
     /// A run that passed everything: D = 2 ± 0.1, with a chi-square of 100 for 99 degrees of freedom.
@@ -387,6 +392,12 @@ mod tests {
         &mut outcome.goodness.observations[0]
     }
 
+    /// A grid that moves D by so much, and f by so much of its error bars.
+    fn on_grids(grids: usize, shift: f64, of_function: Option<f64>) -> Discretisation {
+        let of_functions = of_function.into_iter().collect();
+        Discretisation { grids, shift: vec![shift], of_functions, ..Discretisation::default() }
+    }
+
     #[test]
     fn what_passed_is_green_and_has_no_reasons() {
         assert_eq!(Verdict::of(&passed()), Verdict { colour: Colour::Green, reasons: vec![] });
@@ -396,7 +407,7 @@ mod tests {
     #[test]
     fn every_finding_has_its_colour() {
         type Change = fn(&mut Outcome);
-        let cases: [(Change, Option<(Colour, ReasonKind)>); 24] = [
+        let cases: [(Change, Option<(Colour, ReasonKind)>); 28] = [
             (|o| o.stop = Stop::Diverged, Some((Colour::Red, ReasonKind::Diverged))),
             (|o| o.stop = Stop::Interrupted, Some((Colour::Red, ReasonKind::Interrupted))),
             (
@@ -418,10 +429,23 @@ mod tests {
             (|o| number(o).data_optimal = Some(2.02), None),
             (|o| number(o).data_optimal = None, Some((Colour::Orange, ReasonKind::NoBestFit))),
             (
-                |o| o.discretisation = Some(Discretisation { shift: vec![0.11], ..Default::default() }),
+                |o| o.discretisation = Some(on_grids(3, 0.11, None)),
                 Some((Colour::Red, ReasonKind::Discretisation)),
             ),
-            (|o| o.discretisation = Some(Discretisation { shift: vec![0.02], ..Default::default() }), None),
+            (|o| o.discretisation = Some(on_grids(2, 0.02, None)), None),
+            (
+                |o| {
+                    o.unknowns.functions.push(FunctionOutcome::default());
+                    o.discretisation = Some(on_grids(2, 0.02, Some(0.5)));
+                },
+                Some((Colour::Orange, ReasonKind::Discretisation)),
+            ),
+            (
+                |o| o.discretisation = Some(on_grids(1, 0.0, None)),
+                Some((Colour::Orange, ReasonKind::Untested)),
+            ),
+            (|o| fit(o).untested = Some("few".into()), Some((Colour::Orange, ReasonKind::Untested))),
+            (|o| o.goodness.observations.clear(), Some((Colour::Orange, ReasonKind::Untested))),
             (|o| fit(o).chi_square = ChiSquare::new(190.0, 99.0), Some((Colour::Red, ReasonKind::Misfit))),
             (|o| fit(o).chi_square = ChiSquare::new(150.0, 99.0), Some((Colour::Orange, ReasonKind::Misfit))),
             (|o| fit(o).chi_square = ChiSquare::new(40.0, 99.0), Some((Colour::Orange, ReasonKind::TooGood))),

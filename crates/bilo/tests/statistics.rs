@@ -5,7 +5,7 @@ use bilo::data_loss::DataLoss;
 use bilo::misfit::ReferenceLoss;
 use bilo::noise::{Fitted, NoiseLevels};
 use bilo::observer::Silent;
-use bilo::outcome::{Colour, Flat, Outcome};
+use bilo::outcome::{Colour, Flat, Outcome, ReasonKind};
 use bilo::problem::{Coordinate, DataSpec, PointsSpec, Prior, Problem, Sigma, Table, Unknown};
 use bilo::reference::ReferenceSolver;
 use bilo::uncertainty::Uncertainty;
@@ -438,4 +438,44 @@ fn a_field_prior_is_gaussian_process_regression() {
     let found = adjoint(&problem("\"estimate\""));
     let (sd, _) = found.regularisation[0].field.unwrap();
     assert!((sd / best).log10().abs() < 0.04, "{sd} {best}");
+}
+
+/// A source f from measured values of u, by grids of 8 and of 512 cells: the first says by how much its error moves f, and so
+/// much it is, to the next order of the cells' size.
+#[test]
+fn a_coarse_grid_says_by_how_much_it_moves_a_function() {
+    let mut random = Pcg64::seed_from_u64(33);
+    let noise = 1e-4;
+    let x: Vec<f64> = (1..40).map(|i| f64::from(i) / 40.0).collect();
+    let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
+    // -u'' = 1 + sin(5 x), with zero at both ends.
+    let solution = |x: f64| 0.5 * x * (1.0 - x) + ((5.0 * x).sin() - x * 5.0_f64.sin()) / 25.0;
+    let values = x.iter().map(|&x| solution(x) + noise * draw()).collect();
+    let table = Table { coordinates: vec![x.clone()], values, sigma: Some(vec![noise; x.len()]) };
+    let found = |cells: usize| {
+        let text = format!(
+            "name = \"source\"\n[coordinates]\nx = [0.0, 1.0]\n[unknown.f]\nof = [\"x\"]\nguess = \"1\"\ngrid = {{ x = 21 }}\n\
+             prior = {{ matern = {{ sd = 1.0, length = 0.3 }} }}\n[state.u]\nform = \"net*x*(1-x)\"\n[equation.e]\n\
+             residual = \"u_xx + f\"\npoints = {{ grid = {{ x = 41 }} }}\n[observation.samples]\nvalue = \"u\"\n\
+             data = {{ synthetic = {{ grid = {{ x = 21 }} }} }}\n[classical]\ncells = {cells}\n"
+        );
+        let text = text.replace("guess = \"1\"", "guess = \"1\"\ntruth = \"1 + sin(5*x)\"");
+        let mut problem = wrong_answers::read_named(&text);
+        problem.observations[0].data = bilo::problem::Data::Table(table.clone());
+        adjoint(&problem)
+    };
+    let field = |outcome: &Outcome, name: &str| {
+        outcome.fields.arrays.iter().find(|array| array.name == name).expect("a field").values.clone()
+    };
+    let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let (coarse, fine) = (found(8), found(512));
+    let (a, b) = (field(&coarse, "f"), field(&fine, "f"));
+    let moved: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+    let exact = norm(&moved) / norm(&field(&coarse, "f_sd"));
+    let said = coarse.discretisation.as_ref().expect("a grid").of_functions[0];
+    assert!((said / exact - 1.0).abs() < 0.25, "{said} {exact}");
+    let reasons =
+        |outcome: &Outcome| -> Vec<ReasonKind> { outcome.verdict.reasons.iter().map(|r| r.kind).collect() };
+    assert!(reasons(&coarse).contains(&ReasonKind::Discretisation), "{:?}", coarse.verdict);
+    assert!(!reasons(&fine).contains(&ReasonKind::Discretisation), "{:?}", fine.verdict);
 }

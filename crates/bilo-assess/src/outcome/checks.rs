@@ -65,12 +65,12 @@ pub struct Fit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Discretisation {
-    /// By how much the grid moves each unknown number; empty where functions are unknown.
+    /// By how much the grid moves each unknown number; empty if unknown.
     #[serde(deserialize_with = "list")]
     pub shift: Vec<f64>,
     /// The order of convergence that this follows from: that of the scheme, or what three grids show.
     pub order: f64,
-    /// How many grids were solved on.
+    /// How many grids were solved on; where only one has a solution the error is not known.
     pub grids: usize,
     /// Cells of the finest one.
     pub cells: Vec<usize>,
@@ -80,6 +80,9 @@ pub struct Discretisation {
     pub refined: bool,
     /// Whether no unknown moves by more than a tenth of its error bar.
     pub enough: bool,
+    /// By how much the grid moves each unknown function, in root mean squares of its error bars; empty if unknown.
+    #[serde(default, deserialize_with = "list")]
+    pub of_functions: Vec<f64>,
 }
 
 /// The weight of a regulariser that the data chose.

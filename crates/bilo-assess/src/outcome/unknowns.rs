@@ -110,7 +110,7 @@ impl Serialize for ScalarOutcome {
 
 /// The result for one unknown function. Its values are among the [`Fields`](super::Fields): the estimate under its
 /// name, `NAME_guess`, `NAME_truth` and `NAME_sd`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "function")]
 pub struct FunctionOutcome {
     /// Its name.
