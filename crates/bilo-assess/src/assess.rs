@@ -346,6 +346,7 @@ fn add_regularisation(
     let residuals: Vec<f64> = residuals.collect();
     if spread > 0.0 && !outcome.goodness.observations.iter().all(|fit| fit.noise_free) {
         outcome.expected_gain = Some(fit.expected_gain(&residuals) / (2.0 * spread));
+        outcome.fitted_unknowns = Some(fit.leverages().iter().sum());
     }
     let evidence = Evidence { fit, residuals, noise: stated.then_some(spread) };
     let Some(factors) = evidence.factors() else { return };

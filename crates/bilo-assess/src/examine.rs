@@ -62,10 +62,15 @@ impl Examination {
     fn equations(&mut self, problem: &Problem, operator: &mut LocalOperator) -> Result<()> {
         let mut names = Names::new(&as_written(problem))?;
         names.bind_states_opaque(problem);
-        let mut lines = vec![];
+        let mut sections = [vec![], describe::held_by_forms(problem)];
         for (number, equation) in problem.equations.iter().enumerate() {
+            let condition = problem.conditions.iter().find(|condition| condition.name == equation.name);
+            let lines = &mut sections[usize::from(condition.is_some())];
             let residual = names.lower(&equation.residual)?;
-            lines.push(format!("{}: 0 = {}", equation.name, names.graph.display(residual)));
+            lines.push(match condition {
+                Some(condition) => describe::condition(condition),
+                None => describe::equation(equation, &names.graph.display(residual).to_string()),
+            });
             if let Some(trained) = &equation.trained {
                 let trained = names.lower(trained)?;
                 lines.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
@@ -87,7 +92,11 @@ impl Examination {
                 Corners::LeftOut(line) => lines.push(format!("    {line}")),
             }
         }
-        self.section("Equations", lines);
+        let [equations, conditions] = sections;
+        self.section("Equations", equations);
+        if !conditions.is_empty() {
+            self.section("Conditions", conditions);
+        }
         self.warnings.extend(corners::contradictions(problem, operator)?);
         Ok(())
     }

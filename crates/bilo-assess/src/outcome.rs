@@ -115,6 +115,8 @@ pub struct Outcome {
     /// Where functions are unknown: what the logarithm of likelihood and regularisers would rise by at the best fit, by the
     /// reference solver.
     pub expected_gain: Option<f64>,
+    /// How many unknowns the data then determine: the effective number of degrees of freedom of the functions.
+    pub fitted_unknowns: Option<f64>,
     /// The weights of regularisers that the data chose; empty where none was to be chosen.
     #[serde(with = "named")]
     pub regularisation: Vec<RegularisationOutcome>,
@@ -200,6 +202,7 @@ impl Outcome {
             minima: vec![],
             noise: vec![],
             expected_gain: None,
+            fitted_unknowns: None,
             regularisation: vec![],
             remedy: String::new(),
             notes: vec![],

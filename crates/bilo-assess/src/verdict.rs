@@ -7,6 +7,7 @@ use crate::outcome::{
     Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind, Verdict,
 };
 use bilo_problem::text::digits;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// A fit with a smaller probability is impossible ..
 const IMPOSSIBLE: f64 = 1e-6;
@@ -24,8 +25,8 @@ const DIFFERS: f64 = 0.01;
 /// The part of an error bar that an error of a solver may have without a word.
 const SMALL: f64 = 0.3;
 
-/// Log-likelihoods that differ by more than this are not the same fit.
-const WORSE: f64 = 2.0;
+/// The probability of the region about the best fit in which an estimate of functions must be.
+const REGION: f64 = 0.95;
 
 /// Singular values below this part of the largest are zero: structure, not lack of data.
 const STRUCTURAL: f64 = 1e-8;
@@ -139,9 +140,10 @@ fn solvers(outcome: &Outcome) -> Vec<Reason> {
     }
     let far = outcome.unknowns.numbers.iter().filter_map(differs);
     reasons.extend(far.map(|reason| reason.help(&outcome.remedy)));
-    if let Some(gain) = outcome.expected_gain.filter(|gain| *gain > WORSE) {
+    if let Some(gain) = outcome.expected_gain.filter(|gain| *gain > edge(outcome.fitted_unknowns)) {
         let sentence = format!(
-            "the estimate is not the best fit: by the reference solver its log-likelihood could rise by {}",
+            "the estimate is not the best fit, and outside its 95 % region: by the reference solver its log-likelihood \
+             could rise by {}",
             digits(gain, 2)
         );
         let help = "the pointwise gradient has another aim; write `gradient = \"exact\"` in [train], or take the method `adjoint`";
@@ -154,6 +156,13 @@ fn solvers(outcome: &Outcome) -> Vec<Reason> {
         reasons.push(orange(ReasonKind::NoBestFit, sentence));
     }
     reasons
+}
+
+/// By how much the log-likelihood is smaller than the largest at the edge of the region about the best fit: half of
+/// chi-square's quantile, with as many degrees of freedom as the data determine.
+fn edge(freedom: Option<f64>) -> f64 {
+    let law = ChiSquared::new(freedom.unwrap_or(1.0).max(1.0));
+    law.map_or(f64::INFINITY, |law| law.inverse_cdf(REGION) / 2.0)
 }
 
 /// Whether the run came to its own end.
@@ -407,7 +416,7 @@ mod tests {
     #[test]
     fn every_finding_has_its_colour() {
         type Change = fn(&mut Outcome);
-        let cases: [(Change, Option<(Colour, ReasonKind)>); 28] = [
+        let cases: [(Change, Option<(Colour, ReasonKind)>); 30] = [
             (|o| o.stop = Stop::Diverged, Some((Colour::Red, ReasonKind::Diverged))),
             (|o| o.stop = Stop::Interrupted, Some((Colour::Red, ReasonKind::Interrupted))),
             (
@@ -443,6 +452,11 @@ mod tests {
             (
                 |o| o.discretisation = Some(on_grids(1, 0.0, None)),
                 Some((Colour::Orange, ReasonKind::Untested)),
+            ),
+            (|o| (o.expected_gain, o.fitted_unknowns) = (Some(7.7), Some(8.0)), None),
+            (
+                |o| (o.expected_gain, o.fitted_unknowns) = (Some(7.8), Some(8.0)),
+                Some((Colour::Orange, ReasonKind::NotConverged)),
             ),
             (|o| fit(o).untested = Some("few".into()), Some((Colour::Orange, ReasonKind::Untested))),
             (|o| o.goodness.observations.clear(), Some((Colour::Orange, ReasonKind::Untested))),

@@ -64,6 +64,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "minima",
         "noise",
         "expected_gain",
+        "fitted_unknowns",
         "regularisation",
         "remedy",
         "notes",

@@ -66,6 +66,23 @@ pub enum Operator {
     Or,
 }
 
+impl AstNode {
+    /// The node where so many others stand before all of its operands.
+    pub(crate) fn shifted(self, by: usize) -> AstNode {
+        let kind = match self.kind {
+            AstKind::Negate(a) => AstKind::Negate(a + by),
+            AstKind::Not(a) => AstKind::Not(a + by),
+            AstKind::Binary(operator, a, b) => AstKind::Binary(operator, a + by, b + by),
+            AstKind::Call(name, operands) => {
+                AstKind::Call(name, operands.into_iter().map(|operand| operand + by).collect())
+            }
+            AstKind::Derivative(a, variables) => AstKind::Derivative(a + by, variables),
+            leaf @ (AstKind::Number(_) | AstKind::Name(_)) => leaf,
+        };
+        AstNode { kind, span: self.span }
+    }
+}
+
 impl Ast {
     /// All nodes, operands first.
     pub fn nodes(&self) -> &[AstNode] {
@@ -94,8 +111,27 @@ impl Ast {
         names
     }
 
-    /// The text under a node, for messages.
-    pub(crate) fn source(&self, id: NodeId) -> &str {
+    /// The text with an expression in the place of a name; none where something is differentiated by that name.
+    pub fn with_name_replaced(&self, name: &str, by: &str) -> Option<String> {
+        let mut places = vec![];
+        for node in &self.nodes {
+            match &node.kind {
+                // A span may have parentheses, which stay.
+                AstKind::Name(found) if found == name => places.push(node.span),
+                AstKind::Derivative(_, variables) if variables.iter().any(|(v, _)| v == name) => return None,
+                _ => {}
+            }
+        }
+        places.sort_by_key(|span| span.start);
+        let mut text = self.text.clone();
+        for span in places.into_iter().rev() {
+            text.replace_range(span.start..span.end, &format!("({by})"));
+        }
+        Some(text)
+    }
+
+    /// The text under a node, with the parentheses around it.
+    pub fn source(&self, id: NodeId) -> &str {
         let span = self.nodes[id].span;
         &self.text[span.start..span.end]
     }

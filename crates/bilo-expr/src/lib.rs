@@ -89,6 +89,6 @@ pub use functions::RESERVED;
 pub use graph::{Expr, Function, Graph, Leaf, MultiIndex, Symbol};
 pub use lower::lower;
 pub use ops::{Binary, Comparison, Unary};
-pub use parser::parse;
+pub use parser::{parse, parse_equation};
 pub use scope::Scope;
 pub use tape::{Instruction, Tape};

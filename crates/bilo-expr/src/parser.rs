@@ -35,6 +35,38 @@ pub fn parse(text: &str) -> Result<Ast, ExprError> {
     }
 }
 
+/// Parses `left = right`, one expression with one equals sign, as `left - right`.
+pub fn parse_equation(text: &str) -> Result<Ast, ExprError> {
+    let signs = equals_signs(text);
+    let whole = Span::new(0, text.len());
+    let &[sign] = &signs[..] else {
+        let Some(&second) = signs.get(1) else {
+            let error = ExprError::new(whole, "an equation has an equals sign");
+            return Err(error.help("write `left = right`, such as `u_t = D*u_xx`"));
+        };
+        let error = ExprError::new(Span::new(second, second + 1), "an equation has one equals sign");
+        return Err(error.help("write one equation for each"));
+    };
+    let left = parse(&text[..sign])?;
+    // Blanks in place of the left side, so that spans are those of the whole text.
+    let right = parse(&format!("{}{}", " ".repeat(sign + 1), &text[sign + 1..]))?;
+    let mut nodes = left.nodes;
+    let (first, shift) = (nodes.len() - 1, nodes.len());
+    nodes.extend(right.nodes.into_iter().map(|node| node.shifted(shift)));
+    let last = nodes.len() - 1;
+    nodes.push(AstNode { kind: AstKind::Binary(Operator::Sub, first, last), span: whole });
+    Ok(Ast { text: text.to_owned(), nodes })
+}
+
+/// Where `=` stands alone: not in `==`, `<=`, `>=`, `!=`.
+fn equals_signs(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let part = |at: Option<usize>, of: &[u8]| at.and_then(|at| bytes.get(at)).is_some_and(|b| of.contains(b));
+    let alone =
+        |&at: &usize| bytes[at] == b'=' && !part(at.checked_sub(1), b"=<>!") && !part(Some(at + 1), b"=");
+    (0..bytes.len()).filter(alone).collect()
+}
+
 struct Parser<'t> {
     lexer: Lexer<'t>,
     current: Lexeme,

@@ -15,8 +15,8 @@ use crate::written::data::DataSpec;
 use crate::written::function::FunctionSpec;
 use crate::written::given::GivenSpec;
 use crate::written::picture::PictureSpec;
-use crate::written::points::PointsSpec;
-use crate::written::{EquationSpec, ObservationSpec, StateSpec, Written};
+use crate::written::points::{HeldAt, PointsSpec};
+use crate::written::{ConditionSpec, EquationSpec, ObservationSpec, Said, StateSpec, Written};
 use std::path::Path;
 
 /// States a problem step by step; nothing is checked before [`ProblemBuilder::build`].
@@ -119,8 +119,26 @@ impl ProblemBuilder {
 
     /// Adds a residual with a weight in the lower-level loss.
     pub fn weighted_equation(mut self, name: &str, residual: &str, points: PointsSpec, weight: f64) -> Self {
-        let (name, residual) = (name.to_string(), residual.to_string());
-        self.written.equations.push(EquationSpec { name, residual, trained: None, points, weight });
+        let (name, said) = (name.to_string(), Said::Residual(residual.to_string()));
+        let points = Some(points);
+        self.written.equations.push(EquationSpec { name, said, trained: None, points, weight: Some(weight) });
+        self
+    }
+
+    /// Adds an equation `left = right` that holds all over the domain. What it differentiates are the states, unless
+    /// states are stated.
+    pub fn holds(mut self, name: &str, equation: &str) -> Self {
+        let (name, said) = (name.to_string(), Said::Holds(equation.to_string()));
+        self.written.equations.push(EquationSpec { name, said, trained: None, points: None, weight: None });
+        self
+    }
+
+    /// Adds an equation `left = right` that holds where a coordinate has a value: an initial, boundary or interior
+    /// condition.
+    pub fn condition(mut self, name: &str, (coordinate, place): (&str, f64), equation: &str) -> Self {
+        let (name, holds) = (name.to_string(), equation.to_string());
+        let at = vec![(coordinate.to_string(), HeldAt::Values(vec![place]))];
+        self.written.conditions.push(ConditionSpec { name, at, holds, weight: None });
         self
     }
 

@@ -72,6 +72,7 @@ pub(crate) fn outcome() -> Outcome {
         starts: vec![],
         minima: vec![],
         expected_gain: None,
+        fitted_unknowns: None,
         regularisation: vec![],
         remedy: String::new(),
         audit: vec![

@@ -6,8 +6,8 @@ use bilo_operator::operator::LocalOperator;
 use bilo_problem::spline::GridAxis;
 use bilo_problem::text::{count, digits};
 use bilo_problem::{
-    Argument, Data, Equation, Examples, FieldAround, Formula, GivenField, Likelihood, NetworkChoice, Problem,
-    Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
+    Argument, Condition, Data, Equation, Examples, FieldAround, Formula, GivenField, HeldBy, Likelihood,
+    NetworkChoice, Problem, Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
 };
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -127,6 +127,28 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
         )
     };
     problem.functions.iter().enumerate().map(line).collect()
+}
+
+/// As it is stated, or what vanishes; with `div` and the like written out.
+pub(super) fn equation(equation: &Equation, residual: &str) -> String {
+    let (name, stated) = (&equation.name, &equation.residual.text);
+    let vectors = ["div(", "grad(", "lap(", "d("].iter().any(|word| stated.contains(word));
+    match equation.residual.is_equation() {
+        true if vectors => format!("{name}: {stated}, that is, 0 = {residual}"),
+        true => format!("{name}: {stated}"),
+        false => format!("{name}: 0 = {residual}"),
+    }
+}
+
+/// Conditions that hold whatever the network does.
+pub(super) fn held_by_forms(problem: &Problem) -> Vec<String> {
+    let held = problem.conditions.iter().filter(|condition| condition.held_by == HeldBy::Form);
+    held.map(|held| format!("{}; held by the form, exactly", condition(held))).collect()
+}
+
+/// `start: u = 0 at t = 0`
+pub(super) fn condition(condition: &Condition) -> String {
+    format!("{}: {} at {}", condition.name, condition.holds.text, condition.at)
 }
 
 pub(super) fn states(problem: &Problem) -> Vec<String> {

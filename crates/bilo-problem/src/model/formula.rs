@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result};
 use crate::model::domain::Constant;
-use bilo_expr::{Ast, ExprError, Graph, Scope, lower, parse};
+use bilo_expr::{Ast, ExprError, Graph, Scope, lower, parse, parse_equation};
 
 /// An expression, as written and as parsed, that knows where it was written.
 #[derive(Clone, Debug)]
@@ -13,6 +13,7 @@ pub struct Formula {
     pub ast: Ast,
     /// Where it was written.
     pub origin: Origin,
+    equation: bool,
 }
 
 /// Two formulas are the same if they say the same, wherever they were written.
@@ -26,9 +27,22 @@ impl Formula {
     /// Parses an expression that was written at `origin`.
     pub fn parse(text: &str, origin: Origin) -> Result<Formula> {
         match parse(text) {
-            Ok(ast) => Ok(Formula { text: text.to_string(), ast, origin }),
+            Ok(ast) => Ok(Formula { text: text.to_string(), ast, origin, equation: false }),
             Err(error) => Err(locate(error, text, &origin)),
         }
+    }
+
+    /// Parses `left = right`, written at `origin`, as the difference of both sides.
+    pub fn parse_equation(text: &str, origin: Origin) -> Result<Formula> {
+        match parse_equation(text) {
+            Ok(ast) => Ok(Formula { text: text.to_string(), ast, origin, equation: true }),
+            Err(error) => Err(locate(error, text, &origin)),
+        }
+    }
+
+    /// Whether it was written as `left = right`.
+    pub fn is_equation(&self) -> bool {
+        self.equation
     }
 
     /// An error of the expression language, shown where this formula was written.

@@ -8,7 +8,7 @@ use crate::model::learning::Learning;
 use crate::model::neighbour::Neighbour;
 use crate::model::observation::Observation;
 use crate::model::picture::Picture;
-use crate::model::statement::{Equation, Input, State};
+use crate::model::statement::{Condition, Equation, Input, State};
 use crate::model::unknown::Unknown;
 use crate::settings::{Classical, NetworkChoice, OperatorChoice, Training};
 
@@ -33,8 +33,10 @@ pub struct Problem {
     pub inputs: Vec<Input>,
     /// What the PDE is about; several states make a system.
     pub states: Vec<State>,
-    /// Residuals that must vanish: the PDE itself and soft conditions.
+    /// Residuals that must vanish: the PDE itself and conditions that no form holds.
     pub equations: Vec<Equation>,
+    /// Conditions as they were stated, those that forms hold and those that are equations.
+    pub conditions: Vec<Condition>,
     /// The data.
     pub observations: Vec<Observation>,
     /// What is drawn of the result.

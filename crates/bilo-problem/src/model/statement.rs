@@ -43,6 +43,28 @@ pub struct Equation {
     pub weight: f64,
 }
 
+/// What holds on a part of the domain: an initial, boundary or interior condition as it was stated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// Its name.
+    pub name: String,
+    /// What equals what.
+    pub holds: Formula,
+    /// Where, in words.
+    pub at: String,
+    /// What sees to it.
+    pub held_by: HeldBy,
+}
+
+/// What sees to it that a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// The forms of states, exactly.
+    Form,
+    /// An equation of its name.
+    Equation,
+}
+
 impl Equation {
     /// The residual of the networks.
     pub fn of_networks(&self) -> &Formula {

@@ -16,10 +16,13 @@ use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::model::domain::{Constant, Coordinate};
 use crate::model::unknown::{Transform, Unknown};
 use crate::resolve::argument::Variables;
+use crate::resolve::compose::states::implied_states;
 use crate::schema;
 use crate::tree::reader::{Reader, number, pair, string, table};
 use crate::tree::{Entry, Table, Value, join};
-use crate::written::{EquationSpec, StateSpec, Written};
+use crate::written::points::PointsSpec;
+use crate::written::{ConditionSpec, EquationSpec, Said, StateSpec, Written};
+use bilo_expr::{parse, parse_equation};
 use function::{is_function, read_function};
 use prior::read_prior;
 
@@ -37,12 +40,16 @@ pub(crate) fn read(mut tree: Table) -> Result<Written> {
         states: read_each(&tree, "state", read_state)?,
         ..Written::default()
     };
+    if written.states.is_empty() {
+        written.states = read_implied_states(&tree);
+    }
     read_unknowns(&tree, &constants, &mut written)?;
     let Written { coordinates, unknowns, .. } = &written;
     let statement = Statement { coordinates, constants: &constants, unknowns };
     let equations = read_each(&tree, "equation", |path, entry| statement.equation(path, entry))?;
     let observations = read_each(&tree, "observation", |path, entry| statement.observation(path, entry))?;
     let pictures = read_each(&tree, "picture", |path, entry| statement.picture(path, entry))?;
+    written.conditions = read_each(&tree, "condition", |path, entry| statement.condition(path, entry))?;
     (written.equations, written.observations, written.pictures) = (equations, observations, pictures);
     written.settings = tree.split_off(&schema::SETTINGS);
     written.places.extend(&tree);
@@ -156,6 +163,29 @@ fn read_input(path: &str, entry: &Entry) -> Result<(String, String)> {
     Ok((entry.key.clone(), value))
 }
 
+/// The states of a file that lists none: what its equations and conditions differentiate. What cannot be parsed is
+/// an error where it is read.
+fn read_implied_states(tree: &Table) -> Vec<StateSpec> {
+    let keys = |kind: &str| -> Vec<&str> {
+        match tree.get(kind).map(|node| &node.value) {
+            Some(Value::Table(table)) => table.entries.iter().map(|entry| entry.key.as_str()).collect(),
+            _ => vec![],
+        }
+    };
+    let mut statements = vec![];
+    for (kind, key) in [("equation", "holds"), ("equation", "residual"), ("condition", "holds")] {
+        let Some(Value::Table(table)) = tree.get(kind).map(|node| &node.value) else { continue };
+        for entry in &table.entries {
+            let Value::Table(inner) = &entry.node.value else { continue };
+            let Some(Value::Text(text)) = inner.get(key).map(|node| &node.value) else { continue };
+            let parsed = if key == "holds" { parse_equation(text) } else { parse(text) };
+            statements.extend(parsed.ok());
+        }
+    }
+    let declared = ["coordinates", "constants", "given", "unknown", "input"].map(keys).concat();
+    implied_states(&statements, &keys("coordinates"), &declared)
+}
+
 fn read_state(path: &str, entry: &Entry) -> Result<StateSpec> {
     let reader = Reader::of(&entry.node, path, &[], &schema::STATE.names())?;
     let (form, truth) = (reader.expression("form")?, reader.expression("truth")?);
@@ -165,16 +195,37 @@ fn read_state(path: &str, entry: &Entry) -> Result<StateSpec> {
 impl Statement<'_> {
     fn equation(&self, path: &str, entry: &Entry) -> Result<EquationSpec> {
         let reader = Reader::of(&entry.node, path, self.constants, &schema::EQUATION.names())?;
-        let residual = reader.expression("residual")?;
-        let residual = residual.ok_or_else(|| reader.missing("residual", "\"u_xx - f\""))?;
-        let example = format!("{{ grid = {{ {} }} }}", points::example_counts(self.coordinates));
-        let node = reader.require("points", &example)?;
+        let said = match (reader.expression("holds")?, reader.expression("residual")?) {
+            (Some(holds), None) => Said::Holds(holds),
+            (None, Some(residual)) => Said::Residual(residual),
+            (None, None) => return Err(reader.missing("holds", "\"u_t = D*u_xx\"")),
+            (Some(_), Some(_)) => {
+                let message = "an equation is stated by `holds` or by `residual`, not by both";
+                return Err(Diagnostic::new(message, entry.key_origin.clone()).into());
+            }
+        };
+        let points = reader.get("points");
+        let points = points.map(|node| points::of_equation(node, &join(path, "points"), self));
         Ok(EquationSpec {
             name: entry.key.clone(),
-            residual,
+            said,
             trained: reader.expression("trained")?,
-            points: points::of_equation(node, &join(path, "points"), self)?,
-            weight: reader.number("weight")?.unwrap_or(1.0),
+            points: points.transpose()?,
+            weight: reader.number("weight")?,
         })
     }
+
+    fn condition(&self, path: &str, entry: &Entry) -> Result<ConditionSpec> {
+        let reader = Reader::of(&entry.node, path, self.constants, &schema::CONDITION.names())?;
+        reader.require("at", &format!("{{ {} }}", example_place(self.coordinates)))?;
+        let holds = reader.expression("holds")?.ok_or_else(|| reader.missing("holds", "\"u = 0\""))?;
+        let at = points::read_at(PointsSpec::grid([]), &reader, self.unknowns)?.at;
+        let weight = reader.number("weight")?;
+        Ok(ConditionSpec { name: entry.key.clone(), at, holds, weight })
+    }
+}
+
+/// `x = 0.0`: where the first coordinate begins.
+fn example_place(coordinates: &[Coordinate]) -> String {
+    coordinates.first().map_or("x = 0.0".to_owned(), |c| format!("{} = {:?}", c.name, c.lo))
 }

@@ -71,7 +71,7 @@ fn read_grid(reader: &Reader<'_>) -> Result<PointsSpec> {
 }
 
 /// Numbers, or a place that follows unknowns; beside a file one number.
-fn read_at(mut spec: PointsSpec, reader: &Reader<'_>, unknowns: &[Unknown]) -> Result<PointsSpec> {
+pub(super) fn read_at(mut spec: PointsSpec, reader: &Reader<'_>, unknowns: &[Unknown]) -> Result<PointsSpec> {
     let Some(node) = reader.get("at") else { return Ok(spec) };
     let beside_file = reader.get("file").is_some();
     for Entry { key, node, .. } in &table(node, "at")?.entries {

@@ -2,6 +2,7 @@
 
 pub(crate) mod argument;
 mod check;
+pub(crate) mod compose;
 mod data_file;
 mod diffuse;
 mod examples;
@@ -19,12 +20,14 @@ mod values;
 use crate::diagnostic::Result;
 use crate::evaluate::names::NET;
 use crate::files::folder::Folder;
+use crate::model::formula::Formula;
 use crate::model::learning::Learning;
 use crate::model::problem::Problem;
 use crate::model::statement::{Equation, Input, State};
 use crate::settings::Context;
 use crate::tree::Places;
-use crate::written::{EquationSpec, StateSpec, Written};
+use crate::written::points::PointsSpec;
+use crate::written::{EquationSpec, Said, StateSpec, Written};
 use argument::Variables;
 use function::Functions;
 use known::Knowns;
@@ -32,6 +35,7 @@ use points::Ground;
 
 /// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
 pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
+    let (written, conditions) = compose::compose(written)?;
     let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
     let of_state = written.functions.iter().any(|function| function.range.is_some());
     let input_names: Vec<&str> = written.inputs.iter().map(|(name, _)| name.as_str()).collect();
@@ -49,13 +53,17 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
     let functions = all(written.functions, |function| functions.resolve(function))?;
     let inputs =
         written.inputs.iter().map(|(name, value)| input(name, value, places)).collect::<Result<_>>()?;
+    let unweighted =
+        |equation: &EquationSpec| equation.weight.is_none() && !matches!(equation.said, Said::Residual(_));
+    let to_weigh: Vec<usize> =
+        (0..written.equations.len()).filter(|&e| unweighted(&written.equations[e])).collect();
     let equations = all(written.equations, |spec| equation(spec, ground))?;
     let observations = all(written.observations, |spec| observation::resolve(spec, &state_names, ground))?;
     let pictures = all(written.pictures, |spec| picture::resolve(spec, ground, &observations))?;
     let examples = settings.get("examples");
     let examples = examples.map(|node| examples::read(node, &unknowns, &functions, context)).transpose()?;
     let neighbours = neighbour::read(&settings, &unknowns, &functions, &constants)?;
-    let problem = Problem {
+    let mut problem = Problem {
         name: written.name,
         about: written.about,
         given,
@@ -63,6 +71,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         inputs,
         states: all(written.states, |spec| state(spec, places))?,
         equations,
+        conditions,
         observations,
         pictures,
         operator: chosen.operator,
@@ -76,6 +85,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         unknowns,
     };
     check::check(&problem, places)?;
+    compose::weight::balance(&mut problem, &to_weigh)?;
     Ok(problem)
 }
 
@@ -96,14 +106,27 @@ fn state(spec: StateSpec, places: &Places) -> Result<State> {
     })
 }
 
+impl Places {
+    /// What an equation says, as what vanishes.
+    fn said(&self, path: &str, said: &Said) -> Result<Formula> {
+        match said {
+            Said::Residual(text) => self.formula(path, text),
+            Said::Holds(text) | Said::Condition(text) => self.equation(path, text),
+        }
+    }
+}
+
 fn equation(spec: EquationSpec, ground: Ground<'_>) -> Result<Equation> {
-    let path = format!("equation.{}", spec.name);
-    let formula = |key: &str, text: &str| ground.places.formula(&format!("{path}.{key}"), text);
+    let (table, places) = (spec.table(), ground.places);
+    let trained = |text: &String| places.formula(&format!("{table}.trained"), text);
+    let at = if matches!(spec.said, Said::Condition(_)) { table.clone() } else { format!("{table}.points") };
+    let residual = places.said(&spec.path(), &spec.said)?;
+    let points = spec.points.unwrap_or_else(|| PointsSpec::grid([]));
     Ok(Equation {
-        residual: formula("residual", &spec.residual)?,
-        trained: spec.trained.as_ref().map(|trained| formula("trained", trained)).transpose()?,
-        points: points::resolve(spec.points, ground, &format!("{path}.points"))?,
+        residual,
+        trained: spec.trained.as_ref().map(trained).transpose()?,
+        points: points::resolve(points, ground, &at)?,
         name: spec.name,
-        weight: spec.weight,
+        weight: spec.weight.unwrap_or(1.0),
     })
 }

@@ -62,10 +62,22 @@ pub static PROBLEM: TableSchema = TableSchema {
             "[what networks see beside the coordinates](#inputname)",
         )
         .said("tables `[input.NAME]`"),
-        required("state", Each(&Table(&STATE)), "[what the equations are about](#statename)")
-            .said("tables `[state.NAME]`"),
-        required("equation", Each(&Table(&EQUATION)), "[what must vanish](#equationname)")
+        optional(
+            "state",
+            Each(&Table(&STATE)),
+            "what the equations differentiate",
+            "[what the equations are about](#statename)",
+        )
+        .said("tables `[state.NAME]`"),
+        required("equation", Each(&Table(&EQUATION)), "[what holds everywhere](#equationname)")
             .said("tables `[equation.NAME]`"),
+        optional(
+            "condition",
+            Each(&Table(&CONDITION)),
+            "none",
+            "[what holds at the start, on the boundary or at a place](#conditionname)",
+        )
+        .said("tables `[condition.NAME]`"),
         required("observation", Each(&Table(&OBSERVATION)), "[the data](#observationname)")
             .said("tables `[observation.NAME]`"),
         optional("picture", Each(&Table(&PICTURE)), "none", "[what is drawn of the result](#picturename)")

@@ -279,6 +279,27 @@ pub(crate) static RANDOM_FIELD: TableSchema = TableSchema {
     ]],
 };
 
+/// `[condition.NAME]`.
+pub(crate) static CONDITION: TableSchema = TableSchema {
+    name: "condition",
+    title: "a condition",
+    parts: &[&[
+        required(
+            "at",
+            Each(&Any(&[Number, List(&Number)])),
+            "where: coordinates and a value, or several, of each; an expression may follow unknowns",
+        )
+        .said("such as `{ x = 0.0 }`"),
+        required("holds", Expression, "`left = right`, as in an equation").said("equation"),
+        optional(
+            "weight",
+            NotNegative,
+            "by the sizes of its terms",
+            "weight in the lower-level loss, if no form holds it",
+        ),
+    ]],
+};
+
 /// `[input.NAME]`.
 pub(crate) static INPUT: TableSchema = TableSchema {
     name: "input",
@@ -298,7 +319,7 @@ pub(crate) static STATE: TableSchema = TableSchema {
         optional(
             "form",
             Expression,
-            "`\"net\"`",
+            "holds what conditions fix",
             "the state in terms of `net`, coordinates, constants, given fields, unknowns and inputs",
         ),
         optional(
@@ -315,14 +336,27 @@ pub(crate) static EQUATION: TableSchema = TableSchema {
     name: "equation",
     title: "an equation",
     parts: &[&[
-        required(
-            "residual",
+        optional(
+            "holds",
             Expression,
-            "what must vanish, in terms of states, their derivatives, coordinates, constants, given fields, \
-             unknowns and inputs",
+            "none",
+            "`left = right`, in terms of states, their derivatives, coordinates, constants, given fields, unknowns and inputs",
+        )
+        .said("equation"),
+        optional("residual", Expression, "none", "in place of `holds`: what must vanish"),
+        optional("trained", Expression, "what is stated", "what vanishes for the networks instead"),
+        optional(
+            "points",
+            Table(&EQUATION_POINTS),
+            "a grid, without places where two conditions meet",
+            "where it holds; a dictionary takes points of its own within them",
+        )
+        .said("[points](#points)"),
+        optional(
+            "weight",
+            NotNegative,
+            "`1` of a `residual`; of what `holds`, by the sizes of its terms",
+            "weight of its terms in the lower-level loss",
         ),
-        optional("trained", Expression, "the residual", "what vanishes for the networks instead"),
-        required("points", Table(&EQUATION_POINTS), "where").said("[points](#points)"),
-        optional("weight", NotNegative, "`1`", "weight of its terms in the lower-level loss"),
     ]],
 };

@@ -50,6 +50,13 @@ impl Places {
         Formula::parse(text, place)
     }
 
+    /// The equation `left = right` that is stated at a path.
+    pub(crate) fn equation(&self, path: &str, text: &str) -> Result<Formula> {
+        let origin = self.get(path);
+        let place = if origin.is_none() { Origin::text(path, text) } else { content(&origin, text) };
+        Formula::parse_equation(text, place)
+    }
+
     /// An error at a path; without a file to show, the message names the path.
     pub(crate) fn error(&self, path: &str, message: impl Into<String>) -> Diagnostic {
         let (origin, message) = (self.get(path), message.into());

@@ -20,7 +20,7 @@ use data::DataSpec;
 use function::FunctionSpec;
 use given::GivenSpec;
 use picture::PictureSpec;
-use points::PointsSpec;
+use points::{HeldAt, PointsSpec};
 
 /// A problem as it was written.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,7 @@ pub(crate) struct Written {
     pub(crate) inputs: Vec<(String, String)>,
     pub(crate) states: Vec<StateSpec>,
     pub(crate) equations: Vec<EquationSpec>,
+    pub(crate) conditions: Vec<ConditionSpec>,
     pub(crate) observations: Vec<ObservationSpec>,
     pub(crate) pictures: Vec<PictureSpec>,
     /// The tables of settings, as far as they are stated.
@@ -48,7 +49,7 @@ pub(crate) struct Written {
 #[derive(Clone, Debug)]
 pub(crate) struct StateSpec {
     pub(crate) name: String,
-    /// `net` alone if it is not stated.
+    /// What holds the conditions, as far as a form can, if it is not stated.
     pub(crate) form: Option<String>,
     pub(crate) truth: Option<String>,
 }
@@ -57,10 +58,47 @@ pub(crate) struct StateSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct EquationSpec {
     pub(crate) name: String,
-    pub(crate) residual: String,
+    pub(crate) said: Said,
     pub(crate) trained: Option<String>,
-    pub(crate) points: PointsSpec,
-    pub(crate) weight: f64,
+    /// Chosen if they are not stated.
+    pub(crate) points: Option<PointsSpec>,
+    /// One for a residual, and chosen for what holds, if it is not stated.
+    pub(crate) weight: Option<f64>,
+}
+
+/// What an equation says, and by which key.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    /// What vanishes.
+    Residual(String),
+    /// What equals what.
+    Holds(String),
+    /// That of a condition.
+    Condition(String),
+}
+
+impl EquationSpec {
+    /// The path of its table.
+    pub(crate) fn table(&self) -> String {
+        let kind = if matches!(self.said, Said::Condition(_)) { "condition" } else { "equation" };
+        format!("{kind}.{}", self.name)
+    }
+
+    /// The path of what it says.
+    pub(crate) fn path(&self) -> String {
+        let key = if matches!(self.said, Said::Residual(_)) { "residual" } else { "holds" };
+        format!("{}.{key}", self.table())
+    }
+}
+
+/// A condition as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct ConditionSpec {
+    pub(crate) name: String,
+    /// Coordinates and where they are held.
+    pub(crate) at: Vec<(String, HeldAt)>,
+    pub(crate) holds: String,
+    pub(crate) weight: Option<f64>,
 }
 
 /// An observation as it was written.

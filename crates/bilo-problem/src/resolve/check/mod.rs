@@ -118,12 +118,11 @@ impl Check<'_> {
             if let Some(fault) = self.name_fault(kind, name) {
                 return Err(self.places.error_at_key(&path, fault).into());
             }
-            // Nothing refers to pictures: one of `u` may have that name.
-            let first = if kind == "picture" { None } else { taken.insert(name, kind) };
-            if let Some(first) = first {
+            if let Some(first) = taken.insert((namespace(kind), name), kind) {
                 let (kind, first) = (singular(kind), singular(first));
-                let message = format!("the name `{name}` of this {kind} is taken by a {first}");
-                let help = "names are unique in the whole problem";
+                let article = if first.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+                let message = format!("the name `{name}` of this {kind} is taken by {article} {first}");
+                let help = "names in expressions are unique, and so are those of equations and conditions";
                 return Err(self.places.error_at_key(&path, message).help(help).into());
             }
         }
@@ -140,7 +139,10 @@ impl Check<'_> {
         names.extend(p.functions.iter().map(|f| ("unknown", f.name.as_str())));
         names.extend(p.inputs.iter().map(|i| ("input", i.name.as_str())));
         names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
-        names.extend(p.equations.iter().map(|e| ("equation", e.name.as_str())));
+        let condition = |name: &str| p.conditions.iter().any(|c| c.name == name);
+        let equations = p.equations.iter().filter(|e| !condition(&e.name));
+        names.extend(equations.map(|e| ("equation", e.name.as_str())));
+        names.extend(p.conditions.iter().map(|c| ("condition", c.name.as_str())));
         names.extend(p.observations.iter().map(|o| ("observation", o.name.as_str())));
         names.extend(p.pictures.iter().map(|p| ("picture", p.name.as_str())));
         names
@@ -149,7 +151,7 @@ impl Check<'_> {
     /// Why a name cannot be used, if it cannot. Equations, observations and pictures are not
     /// named in expressions, so their names are freer.
     fn name_fault(&self, kind: &str, name: &str) -> Option<String> {
-        let in_expressions = !matches!(kind, "equation" | "observation" | "picture");
+        let in_expressions = namespace(kind) == "expression";
         let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && !in_expressions);
         if !start || !name.chars().all(fits) {
@@ -383,8 +385,18 @@ fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['.', '-']) && name.chars().all(fits)
 }
 
-/// Whether a suffix is a sequence of variables' names.
-fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
+/// Kinds whose names must differ from each other. Expressions name neither equations nor data: both may be called as the
+/// state that they are about.
+fn namespace(kind: &str) -> &str {
+    match kind {
+        "equation" | "condition" => "equation",
+        "observation" | "picture" => kind,
+        _ => "expression",
+    }
+}
+
+/// Whether a suffix is made of names of variables, such as `xxt`.
+pub(crate) fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
     let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
     let mut rests = variables.iter().filter_map(rest);
     rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))

@@ -1,0 +1,77 @@
+//! From a textbook statement, equations and conditions, to forms, points and equations: what is not stated is chosen here.
+
+mod condition;
+mod form;
+mod points;
+pub(crate) mod states;
+mod value;
+pub(crate) mod weight;
+
+use crate::diagnostic::Result;
+use crate::model::statement::{Condition, HeldBy};
+use crate::written::points::HeldAt;
+use crate::written::{EquationSpec, Said, StateSpec, Written};
+use condition::{Face, FixedValue};
+use value::Values;
+
+/// Adds states that only equations name, forms that hold what they can, conditions that they cannot as equations, and
+/// points; tells how each condition is held.
+pub(crate) fn compose(mut written: Written) -> Result<(Written, Vec<Condition>)> {
+    if written.states.is_empty() {
+        written.states = states::named_by_equations(&written)?;
+    }
+    let read = condition::read_all(&written)?;
+    let faces: Vec<Face> = read.iter().flat_map(|condition| condition.faces.iter().copied()).collect();
+    let mut in_form: Vec<FixedValue> = vec![];
+    for number in 0..written.states.len() {
+        if written.states[number].form.is_none() {
+            let own = read.iter().flat_map(|c| &c.values).filter(|value| value.state == number);
+            let (form, held) = form::holding(&own.cloned().collect::<Vec<_>>(), &Values::new(&written));
+            written.states[number].form = Some(form);
+            in_form.extend(held);
+        }
+    }
+    let automatic = points::Automatic { coordinates: &written.coordinates, faces: &faces };
+    let mut equations: Vec<EquationSpec> = vec![];
+    for mut equation in std::mem::take(&mut written.equations) {
+        equation.points.get_or_insert_with(|| automatic.inside());
+        equations.push(equation);
+    }
+    let mut conditions = vec![];
+    for (spec, read) in std::mem::take(&mut written.conditions).into_iter().zip(read) {
+        let whole = !read.values.is_empty() && read.values.iter().all(|value| in_form.contains(value));
+        if !whole {
+            equations.push(EquationSpec {
+                name: spec.name.clone(),
+                said: Said::Condition(spec.holds.clone()),
+                trained: None,
+                points: Some(automatic.on(&spec.at)),
+                weight: spec.weight,
+            });
+        }
+        let held_by = if whole { HeldBy::Form } else { HeldBy::Equation };
+        let holds = read.holds;
+        conditions.push(Condition { name: spec.name, holds, at: in_words(&spec.at), held_by });
+    }
+    written.equations = equations;
+    Ok((written, conditions))
+}
+
+/// `x = 0` or `x = 0 and 1, t = 0.5`
+fn in_words(at: &[(String, HeldAt)]) -> String {
+    let place = |(name, at): &(String, HeldAt)| match at {
+        HeldAt::Values(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!("{name} = {}", values.join(" and "))
+        }
+        HeldAt::Place(place) => format!("{name} = {place}"),
+    };
+    at.iter().map(place).collect::<Vec<_>>().join(", ")
+}
+
+impl StateSpec {
+    /// A state of which nothing is stated but its name.
+    fn named(name: &str) -> StateSpec {
+        StateSpec { name: name.to_owned(), form: None, truth: None }
+    }
+}
