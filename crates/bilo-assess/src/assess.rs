@@ -168,6 +168,7 @@ fn begun(run: &RunContext<'_>, estimate: &Estimate<'_>) -> Outcome {
         solved_by: solved_by(estimate),
         operator: estimate.operator.clone(),
         learned: estimate.learned.clone(),
+        notes: estimate.notes.clone(),
         warnings: estimate.warnings.clone(),
         steps: Steps { pretrain: estimate.pretrained.0, train: steps },
         seconds: Seconds {

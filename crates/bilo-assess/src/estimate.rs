@@ -31,6 +31,8 @@ pub struct Estimate<'a> {
     pub at_guess: Option<Result<Audit>>,
     /// The operator of the guess beside it.
     pub near: Vec<near::Found>,
+    /// What is worth knowing already, a sentence each.
+    pub notes: Vec<String>,
     /// What deserves attention already, a sentence each.
     pub warnings: Vec<String>,
     /// What helps where the estimate is far from the best fit: what dominates then, and what to do.

@@ -97,7 +97,7 @@ struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["ProblemArgs", "method", "seed", "out"])]
     resume: Option<PathBuf>,
     /// How to solve the problem
-    #[arg(long, default_value = "bilo", value_parser = methods())]
+    #[arg(long, default_value = "automatic", value_parser = methods())]
     method: &'static dyn Method,
     /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
     #[arg(long, value_name = "DIR")]

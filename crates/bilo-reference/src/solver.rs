@@ -9,6 +9,7 @@ mod of_state;
 mod parts;
 mod pinned;
 mod profile;
+mod rates;
 mod slopes;
 mod statement;
 
@@ -16,7 +17,7 @@ use bilo_expr::{Function, MultiIndex, Symbol};
 use bilo_jet::PointSource;
 use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::function::Lattice;
-use bilo_problem::{Equation, Names, Problem, divided};
+use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
 pub use defined::definitions;
@@ -98,16 +99,36 @@ impl From<ReferenceError> for Error {
     }
 }
 
-/// Which coordinates are space and which is time. A problem in time alone is solved along time as a
-/// boundary value problem with all its conditions at the start.
+/// Which coordinates are space and which is time. A problem in time alone evolves if all its conditions are at the start,
+/// on a ring of a few nodes that know nothing of each other; else it is a boundary value problem along time.
 struct Axes {
     space: Vec<usize>,
     time: Option<usize>,
 }
 
+/// The name of the ring, which no file can have given.
+const RING: &str = "(ring)";
+
+/// Its nodes.
+const RING_CELLS: usize = 4;
+
+/// A problem in time alone on a ring; none if it is another one.
+fn on_ring(problem: &Problem) -> Option<Problem> {
+    let [time] = &problem.coordinates[..] else { return None };
+    let of_time = problem.functions.iter().any(|function| function.state().is_none());
+    if !time.time || of_time || !problem.given.is_empty() || !problem.inputs.is_empty() {
+        return None;
+    }
+    let ring = Coordinate::space(RING, time.lo, time.hi).periodic();
+    Some(Problem { coordinates: vec![time.clone(), ring], ..problem.clone() })
+}
+
 impl Axes {
     fn new(problem: &Problem) -> Result<Self> {
-        let space = divided(&problem.coordinates);
+        let space = match problem.coordinates.last() {
+            Some(last) if last.name == RING => vec![1],
+            _ => divided(&problem.coordinates),
+        };
         if space.len() > 2 {
             return Err(unsupported("the classical solver takes one or two space coordinates", None));
         }
@@ -122,8 +143,10 @@ impl Axes {
 
     /// Orders of a derivative and columns of points in the solver's order: space, then time.
     fn along<'c>(&self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
-        let orders = self.all().map(|axis| usize::from(index.as_slice()[axis])).collect();
-        (orders, self.all().map(|axis| &columns[axis][..]).collect())
+        // Nobody knows of a ring: it is as long as time, and any place on it will do.
+        let order = |axis: usize| index.as_slice().get(axis).copied().map_or(0, usize::from);
+        let orders = self.all().map(order).collect();
+        (orders, self.all().map(|axis| &columns[axis.min(columns.len() - 1)][..]).collect())
     }
 
     /// The points (x, t) of a conservation law.
@@ -137,6 +160,15 @@ fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
     let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
     let help = "the classical solver makes synthetic data and re-solves the PDE; data from a file need none";
     Error::new(ErrorKind::NoReference, Diagnostic::new(message, origin).help(help))
+}
+
+/// In time alone the cells of the problem are those of time.
+fn resolution(problem: &Problem) -> Resolution {
+    let classical = &problem.classical;
+    match problem.coordinates.last() {
+        Some(last) if last.name == RING => Resolution { cells: vec![RING_CELLS], steps: classical.cells[0] },
+        _ => Resolution { cells: classical.cells.clone(), steps: classical.steps },
+    }
 }
 
 impl ReferenceSolver {
@@ -160,6 +192,11 @@ impl ReferenceSolver {
     }
 
     fn with(problem: &Problem, content: Content) -> Result<Self> {
+        let evolving = on_ring(problem).and_then(|ring| Self::of(&ring, content).ok());
+        evolving.map_or_else(|| Self::of(problem, content), Ok)
+    }
+
+    fn of(problem: &Problem, content: Content) -> Result<Self> {
         let axes = Axes::new(problem)?;
         let mut parts = Parts::read(problem, &axes, content)?;
         let refused = |error: ReferenceError| unsupported(&error.to_string(), problem.equations.first());
@@ -183,7 +220,7 @@ impl ReferenceSolver {
             states: parts.states,
             standing: parts.standing,
             axes,
-            resolution: Resolution { cells: problem.classical.cells.clone(), steps: problem.classical.steps },
+            resolution: resolution(problem),
             stated: None,
         })
     }
@@ -292,6 +329,10 @@ impl ReferenceSolver {
         }
     }
 
+    fn is_on_ring(&self) -> bool {
+        self.names.coordinates.last().is_some_and(|&last| self.names.graph.symbol_name(last) == RING)
+    }
+
     /// The scheme's name in a problem file.
     pub fn scheme(&self) -> &'static str {
         match self.engine {
@@ -306,6 +347,7 @@ impl ReferenceSolver {
         let cells = cells.join(" x ");
         let steps = self.resolution.steps;
         match (&self.engine, self.axes.time) {
+            (_, Some(0)) if self.is_on_ring() => format!("implicit Runge-Kutta steps, {steps} of time"),
             (Engine::Godunov(..), _) => {
                 format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
             }

@@ -1,6 +1,7 @@
 //! What a statement is made of, as it is read off a problem.
 
 use super::Axes;
+use super::rates::Rate;
 use bilo_expr::{Expr, Function, Symbol};
 use bilo_problem::{Equation, Names, Problem};
 use bilo_solve::Boundary;
@@ -25,6 +26,8 @@ pub(super) struct Parts<'a> {
     pub(super) boundary: Vec<Boundary>,
     pub(super) initial: Vec<Option<Expr>>,
     pub(super) interior: Vec<(&'a Equation, Expr)>,
+    /// States that stand for the rates of others.
+    pub(super) rates: Vec<Rate>,
     /// What holds at a place inside the domain.
     pub(super) jumps: Vec<JumpCondition<'a>>,
 }

@@ -28,9 +28,11 @@ impl<'a> Parts<'a> {
             boundary: vec![],
             initial: vec![],
             interior: vec![],
+            rates: vec![],
             jumps: vec![],
         };
         parts.define_states()?;
+        parts.add_rates()?;
         parts.initial = vec![None; parts.states.len()];
         for (number, state) in parts.solved_states().into_iter().enumerate() {
             parts.read_form(number, state)?;
@@ -38,6 +40,7 @@ impl<'a> Parts<'a> {
         for equation in parts.equations.clone() {
             parts.read_equation(equation)?;
         }
+        parts.add_equations_of_rates();
         parts.given = given_columns::in_pde(problem, &mut parts.names)?;
         Ok(parts)
     }
@@ -92,8 +95,19 @@ impl<'a> Parts<'a> {
             && pinned.vanishes_at(self.room(), time, self.coordinate(time).lo, pinned.slope)
         {
             self.initial[state] = Some(pinned.bare);
+            self.read_pinned_rate(state, &pinned, time);
         }
         Ok(())
+    }
+
+    /// A factor with a double zero at the start also holds u_t.
+    fn read_pinned_rate(&mut self, state: usize, pinned: &PinnedForm, time: usize) {
+        let Some(rate) = self.rates.iter().find(|rate| rate.of == state).copied() else { return };
+        let t = self.names.coordinates[time];
+        let slope = self.names.graph.diff(pinned.slope, t);
+        if pinned.vanishes_at(self.room(), time, self.coordinate(time).lo, slope) {
+            self.initial[rate.state] = Some(self.names.graph.diff(pinned.bare, t));
+        }
     }
 
     pub(super) fn room(&self) -> Room<'_> {
@@ -133,6 +147,7 @@ impl<'a> Parts<'a> {
     /// initial condition, one held inside is about a jump, one held nowhere is the PDE itself.
     fn read_equation(&mut self, equation: &'a Equation) -> Result<()> {
         let residual = self.names.lower(&equation.residual)?;
+        let residual = self.with_rates(residual);
         let by_input = self.uses_partials(residual);
         if by_input && self.is_held_inside(equation) {
             return self.read_jump(equation, residual);
@@ -221,8 +236,15 @@ impl<'a> Parts<'a> {
 
     /// The value of every state at the start.
     pub(super) fn initial_values(&self) -> Result<Vec<Expr>> {
-        let states = self.solved_states().into_iter().zip(&self.initial);
-        states.map(|(state, value)| value.ok_or_else(|| missing_initial(state))).collect()
+        let stated = self.solved_states();
+        let value =
+            |(number, value): (usize, &Option<Expr>)| match self.rates.iter().find(|r| r.state == number) {
+                Some(rate) => value.ok_or_else(|| {
+                    missing_rate(stated[rate.of], self.names.graph.function_name(self.states[number]))
+                }),
+                None => value.ok_or_else(|| missing_initial(stated[number])),
+            };
+        self.initial.iter().enumerate().map(value).collect()
     }
 
     /// The whole statement.
@@ -296,9 +318,15 @@ fn held_inside(state: &State) -> Error {
 }
 
 fn missing_initial(state: &State) -> Error {
-    let message = format!("the state `{}` has no initial value", state.name);
-    let help = "let the factor of `net` in its form vanish at the start, or add an equation held there, \
-                such as `points = { grid = { x = 51 }, at = { t = 0.0 } }`";
+    let name = &state.name;
+    let message = format!("the state `{name}` has no initial value");
+    let help = format!("add a condition at the start: `holds = \"{name} = ...\"`");
+    Diagnostic::new(message, state.form.origin.clone()).help(help).into()
+}
+
+fn missing_rate(state: &State, rate: &str) -> Error {
+    let message = format!("the state `{}` has no initial rate `{rate}`", state.name);
+    let help = format!("add a condition at the start: `holds = \"{rate} = 0\"`");
     Diagnostic::new(message, state.form.origin.clone()).help(help).into()
 }
 

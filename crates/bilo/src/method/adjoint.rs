@@ -47,6 +47,7 @@ impl Method for Adjoint {
             learned: None,
             at_guess: None,
             near: vec![],
+            notes: vec![],
             warnings: vec![],
             remedy: Remedy::SOLVERS,
         })

@@ -34,20 +34,32 @@ impl Method for Bilo {
                 found.map_err(|reason| refinement::does_not_converge(run.problem, &reason))
             }
             OperatorKind::Automatic => {
-                let found = match refinement::suits(run.problem) {
-                    Ok(()) => refinement::solve(run, monitor, false)?,
-                    Err(reason) => Err(reason),
-                };
-                found.or_else(|reason| {
-                    monitor.note(&format!("a network, not a dictionary: {reason}"));
-                    networks(run, Some(&reason), monitor)
-                })
+                let found = with_dictionary(run, monitor)?;
+                found.or_else(|reason| networks(run, Some(&reason), monitor))
             }
         }
     }
 }
 
+/// A dictionary in which the solution converges, or why there is none.
+pub(super) fn with_dictionary<'a>(
+    run: &RunContext<'a>,
+    monitor: &mut Monitor<'_>,
+) -> Result<std::result::Result<Estimate<'a>, String>> {
+    match refinement::suits(run.problem) {
+        Ok(()) => refinement::solve(run, monitor, false),
+        Err(reason) => Ok(Err(reason)),
+    }
+}
+
 /// A trained network, with the reason for it if it took one.
-fn networks<'a>(run: &RunContext<'a>, why: Option<&str>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
+pub(super) fn networks<'a>(
+    run: &RunContext<'a>,
+    why: Option<&str>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Estimate<'a>> {
+    if let Some(reason) = why.filter(|_| run.from.is_none()) {
+        monitor.note(&format!("a network, not a dictionary: {reason}"));
+    }
     trained::train(run, trained::Scheme::Bilevel, why, monitor)
 }

@@ -4,6 +4,7 @@
 //! [`bilo_assess::assess()`]. To add one, write a file with a type that implements [`Method`] and put it into [`METHODS`].
 
 mod adjoint;
+mod automatic;
 mod bilo;
 mod bpn;
 #[cfg(feature = "learn")]
@@ -14,6 +15,7 @@ mod trained;
 mod weights;
 
 pub use adjoint::Adjoint;
+pub use automatic::Automatic;
 pub use bilo::Bilo;
 pub use bpn::Bpn;
 #[cfg(feature = "learn")]
@@ -45,10 +47,21 @@ pub trait Method: Sync {
 
     /// Searches for the unknowns.
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>>;
+
+    /// Looks again at what came of it; as a rule there is nothing to add.
+    fn reconsider(
+        &self,
+        _run: &RunContext<'_>,
+        outcome: Outcome,
+        _monitor: &mut Monitor<'_>,
+    ) -> Result<Outcome> {
+        Ok(outcome)
+    }
 }
 
 /// All methods.
 pub const METHODS: &[&dyn Method] = &[
+    &Automatic,
     &Bilo,
     &Adjoint,
     &Pinn,
@@ -100,11 +113,11 @@ pub struct Job {
     pub interrupt: Interrupt,
 }
 
-/// BiLO on the CPU with seed 0.
+/// The automatic choice on the CPU with seed 0.
 impl Default for Job {
     fn default() -> Self {
         let (hardware, interrupt) = (Hardware::default(), Interrupt::default());
-        Job { seed: 0, threads: None, method: &Bilo, hardware, from: None, interrupt }
+        Job { seed: 0, threads: None, method: &Automatic, hardware, from: None, interrupt }
     }
 }
 
@@ -125,6 +138,7 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
 fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     in_context(problem, job, interrupt, |run| {
         let outcome = weights::chosen(run, job, monitor)?;
+        let outcome = job.method.reconsider(run, outcome, monitor)?;
         starts::from_elsewhere(run, job, outcome, monitor)
     })
 }

@@ -371,6 +371,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
             learned: None,
             near,
             at_guess: Some(at_guess),
+            notes: vec![],
             warnings: vec![],
         })
     }
