@@ -25,6 +25,10 @@ pub struct Unknown {
     pub unit: Option<String>,
     /// What is known of it before the data.
     pub prior: Option<Prior>,
+    /// Whether both signs are to be considered, where otherwise that of the guess would be kept.
+    pub signed: bool,
+    /// Whether it is known after all: it has the value of its guess.
+    pub fixed: bool,
 }
 
 /// The variable eta that the method moves in place of an unknown theta.
@@ -51,6 +55,8 @@ impl Unknown {
             rate: None,
             unit: None,
             prior: None,
+            signed: false,
+            fixed: false,
         }
     }
 
@@ -87,6 +93,16 @@ impl Unknown {
     /// What is known of it before the data.
     pub fn prior(self, prior: Prior) -> Unknown {
         Unknown { prior: Some(prior), ..self }
+    }
+
+    /// Considers both signs, where otherwise that of the guess would be kept.
+    pub fn signed(self) -> Unknown {
+        Unknown { signed: true, ..self }
+    }
+
+    /// Takes its guess for known.
+    pub fn fixed(self) -> Unknown {
+        Unknown { fixed: true, ..self }
     }
 
     /// Whether it cannot be negative: its logarithm is moved, or its bounds or its prior say so.

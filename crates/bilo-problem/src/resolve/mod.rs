@@ -20,6 +20,7 @@ mod values;
 use crate::diagnostic::Result;
 use crate::evaluate::names::NET;
 use crate::files::folder::Folder;
+use crate::model::domain::Constant;
 use crate::model::formula::Formula;
 use crate::model::learning::Learning;
 use crate::model::problem::Problem;
@@ -35,7 +36,7 @@ use points::Ground;
 
 /// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
 pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
-    let (written, conditions) = compose::compose(written)?;
+    let (written, conditions) = compose::compose(with_fixed(written))?;
     let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
     let of_state = written.functions.iter().any(|function| function.range.is_some());
     let input_names: Vec<&str> = written.inputs.iter().map(|(name, _)| name.as_str()).collect();
@@ -57,6 +58,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         |equation: &EquationSpec| equation.weight.is_none() && !matches!(equation.said, Said::Residual(_));
     let to_weigh: Vec<usize> =
         (0..written.equations.len()).filter(|&e| unweighted(&written.equations[e])).collect();
+    let textbook = written.equations.iter().all(|equation| !matches!(equation.said, Said::Residual(_)));
     let equations = all(written.equations, |spec| equation(spec, ground))?;
     let observations = all(written.observations, |spec| observation::resolve(spec, &state_names, ground))?;
     let pictures = all(written.pictures, |spec| picture::resolve(spec, ground, &observations))?;
@@ -85,8 +87,18 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         unknowns,
     };
     check::check(&problem, places)?;
+    if textbook {
+        compose::unknowns::tune(&mut problem)?;
+    }
     compose::weight::balance(&mut problem, &to_weigh)?;
     Ok(problem)
+}
+
+/// With unknowns that are fixed as constants.
+fn with_fixed(mut written: Written) -> Written {
+    let fixed = written.unknowns.extract_if(.., |unknown| unknown.fixed);
+    written.constants.extend(fixed.map(|unknown| Constant { name: unknown.name, value: unknown.guess }));
+    written
 }
 
 fn all<S, T>(specs: Vec<S>, resolve: impl FnMut(S) -> Result<T>) -> Result<Vec<T>> {

@@ -89,12 +89,24 @@ pub(crate) static UNKNOWN: TableSchema = TableSchema {
              `uniform(lo, hi)`, `half-normal(sd)`, `half-cauchy(scale)`, `gamma(shape, rate)`, `beta(a, b)`, \
              `inverse-gamma(shape, scale)`, `exponential(rate)`",
         ),
-        optional("scale", Positive, "`1`", "typical size: the method moves `NAME/scale`"),
+        optional("fixed", Boolean, "`false`", "it is known: the value is its guess, in synthetic data too"),
+        optional(
+            "scale",
+            Positive,
+            "the power of ten near the guess if equations are stated by `holds`, else `1`",
+            "typical size: the method moves `NAME/scale`",
+        ),
         optional(
             "transform",
             Word(Transform::NAMES),
-            "`\"identity\"`",
+            "`\"log\"` where only positive values make sense and equations are stated by `holds`, else `\"identity\"`",
             "what is moved: the number, or its logarithm, which keeps it positive",
+        ),
+        optional(
+            "signed",
+            Boolean,
+            "`false`",
+            "considers both signs of a factor of the highest derivative, or of a number of which only the square matters",
         ),
         optional(
             "rate",

@@ -4,6 +4,7 @@ mod condition;
 mod form;
 mod points;
 pub(crate) mod states;
+pub(crate) mod unknowns;
 mod value;
 pub(crate) mod weight;
 

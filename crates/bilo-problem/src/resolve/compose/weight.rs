@@ -135,7 +135,8 @@ fn largest(problem: &Problem, names: &Names, expression: Expr) -> Option<f64> {
     largest
 }
 
-fn evaluate(names: &Names, expression: Expr, leaves: &[Leaf], values: &[f64]) -> Option<f64> {
+/// The value of an expression, if it is finite, where its leaves have these.
+pub(super) fn evaluate(names: &Names, expression: Expr, leaves: &[Leaf], values: &[f64]) -> Option<f64> {
     let tape = Tape::compile(&names.graph, &[expression], leaves).ok()?;
     let inputs: Vec<Input<'_, f64>> = values.iter().map(|&value| Input::Uniform(value)).collect();
     let mut scratch = Scratch::new();
