@@ -135,16 +135,22 @@ impl Fitting<'_> {
                     ..fit
                 };
             }
-            Likelihood::Huber { .. } | Likelihood::Student { .. } => None,
+            Likelihood::Poisson | Likelihood::NegativeBinomial { .. } => {
+                counts::of_rows(&self.observation.likelihood, self.values, &part.data, self.fitted())
+            }
+            Likelihood::Huber { .. } | Likelihood::Student { .. } | Likelihood::Censored { .. } => None,
             _ => self.chi_square(part),
         };
         if self.observation.likelihood == Likelihood::Bernoulli {
             return fit;
         }
-        let standardised = self.standardised(part);
-        let coordinates = residuals::Places::new(self.problem, &self.sites.coordinates);
-        // Errors that are not normal are what a robust likelihood is for.
-        let normal = matches!(self.observation.likelihood, Likelihood::Gaussian | Likelihood::MeanSquare);
+        let (seen, standardised) = self.standardised(part);
+        let select = |column: &Vec<f64>| seen.iter().map(|&row| column[row]).collect();
+        let columns: Vec<Vec<f64>> = self.sites.coordinates.iter().map(select).collect();
+        let coordinates = residuals::Places::new(self.problem, &columns);
+        // Errors that are not normal are what other likelihoods are for.
+        let likelihood = &self.observation.likelihood;
+        let normal = likelihood.is_normal() || *likelihood == Likelihood::MeanSquare;
         fit.tests = residuals::tests(&coordinates, &standardised, normal);
         fit.outliers = if normal { outliers(&standardised) } else { vec![] };
         fit
@@ -194,12 +200,12 @@ impl Fitting<'_> {
     /// Σ (r/sigma)², where sigma is stated.
     fn chi_square(&self, part: &Part) -> Option<ChiSquare> {
         let known = matches!(self.noise.source, NoiseSource::Sigma | NoiseSource::Stated);
-        let squares = self.scaled(part).iter().map(|residual| residual * residual).sum();
+        let squares = self.scaled(part).iter().flatten().map(|residual| residual * residual).sum();
         known.then(|| ChiSquare::new(squares, part.data.len() as f64 - self.fitted())).flatten()
     }
 
-    /// (data - value)/sigma.
-    fn scaled(&self, part: &Part) -> Vec<f64> {
+    /// (data - value)/sigma, as the likelihood has it; none where a datum is beyond a limit.
+    fn scaled(&self, part: &Part) -> Vec<Option<f64>> {
         let scale = match self.noise.source {
             // The law has it.
             NoiseSource::Sigma => 1.0,
@@ -207,14 +213,16 @@ impl Fitting<'_> {
         };
         let sigma = |i: usize| scale * part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
         let residuals = self.values.iter().zip(&part.data).enumerate();
-        residuals.map(|(i, (value, data))| (data - value) / sigma(i)).collect()
+        let likelihood = &self.observation.likelihood;
+        residuals.map(|(i, (&value, &data))| likelihood.residual(value, data, sigma(i))).collect()
     }
 
-    /// Residuals of variance one, if the model is right: the fit took up a part of each.
-    fn standardised(&self, part: &Part) -> Vec<f64> {
+    /// Residuals of variance one, if the model is right, with their rows: the fit took up a part of each.
+    fn standardised(&self, part: &Part) -> (Vec<usize>, Vec<f64>) {
         let left = |leverage: f64| (1.0 - leverage).max(1e-3).sqrt();
         let leverages = self.leverages.unwrap_or_default();
-        self.scaled(part).iter().zip(leverages).map(|(r, &leverage)| r / left(leverage)).collect()
+        let rows = self.scaled(part).into_iter().zip(leverages).enumerate();
+        rows.filter_map(|(row, (residual, &leverage))| Some((row, residual? / left(leverage)))).unzip()
     }
 }
 

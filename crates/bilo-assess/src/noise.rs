@@ -7,7 +7,7 @@ use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
-use bilo_problem::{Observation, Problem};
+use bilo_problem::{Likelihood, Observation, Problem};
 
 /// Fewer effective data than this beyond what was fitted to them tell no noise level.
 const FEWEST: f64 = 0.5;
@@ -88,14 +88,19 @@ impl NoiseLevels {
             let freedom = (sites[o].count - fitted.of(o)).max(0.0);
             (observations[o].count, observations[o].freedom) = (data.tables()[o].values.len(), freedom);
         }
-        estimate(&mut observations, &joint, sites, values, fitted);
+        estimate(&mut observations, problem, &joint, sites, values, fitted);
         let mut spread = vec![];
         let mut place = 0;
         for (o, sites) in sites.iter().enumerate() {
             let roots = &terms.roots[place..place + terms.by_values[o].len()];
             place += roots.len();
             let of_values = sites.parts.last().and_then(|part| part.sigma.as_deref());
-            let relative = |i: usize| of_values.map_or(1.0, |sigma| sigma[i]);
+            // Errors of logarithms are relative to the value.
+            let size = |i: usize| match problem.observations[o].likelihood {
+                Likelihood::LogNormal => values[o][i].abs(),
+                _ => 1.0,
+            };
+            let relative = |i: usize| size(i) * of_values.map_or(1.0, |sigma| sigma[i]);
             match (sites.calibrated, observations[o].sd) {
                 // A loss that is 2/N times a negative log-likelihood: its gradient varies as it curves.
                 (true, _) => {
@@ -142,6 +147,7 @@ fn stated(observation: &Observation, errors: Errors, sites: &Sites) -> Noise {
 /// The noise levels that nobody stated: s² = Σ r²/(n - p), over all observations that share one.
 fn estimate(
     observations: &mut [Noise],
+    problem: &Problem,
     joint: &JointLikelihood,
     sites: &[Sites],
     values: &[Vec<f64>],
@@ -158,9 +164,11 @@ fn estimate(
         for (&o, variance) in members.iter().zip(&variances) {
             let Some(part) = sites[o].parts.last() else { continue };
             let sigma = |i: usize| part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
+            let likelihood = &problem.observations[o].likelihood;
             let residuals = values[o].iter().zip(&part.data).enumerate();
-            squares += residuals.map(|(i, (value, data))| ((value - data) / sigma(i)).powi(2)).sum::<f64>()
-                / variance;
+            let residual =
+                |(i, (&value, &data)): (usize, (&f64, &f64))| likelihood.residual(value, data, sigma(i));
+            squares += residuals.filter_map(residual).map(|r| r * r).sum::<f64>() / variance;
             freedom += part.data.len() as f64 - fitted.of(o);
         }
         for (&o, variance) in members.iter().zip(&variances) {

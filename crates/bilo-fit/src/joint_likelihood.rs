@@ -40,11 +40,13 @@ impl Errors {
     pub fn of(observation: &Observation, table: &Table) -> Errors {
         match (&observation.likelihood, &observation.data) {
             (Likelihood::MeanSquare | Likelihood::RelativeL2, _) => Errors::NoLikelihood,
-            (Likelihood::Gaussian, _) if observation.sigma == Sigma::Estimated => Errors::Estimated,
-            (Likelihood::Gaussian, _) if table.sigma.is_some() => Errors::Stated,
-            (Likelihood::Gaussian, Data::Synthetic { noise, .. }) if *noise > 0.0 => Errors::Made(*noise),
-            (Likelihood::Gaussian, _) if observation.is_exact() => Errors::Exact,
-            (Likelihood::Gaussian, _) => Errors::Estimated,
+            (normal, _) if normal.is_normal() && observation.sigma == Sigma::Estimated => Errors::Estimated,
+            (normal, _) if normal.is_normal() && table.sigma.is_some() => Errors::Stated,
+            (normal, Data::Synthetic { noise, .. }) if normal.is_normal() && *noise > 0.0 => {
+                Errors::Made(*noise)
+            }
+            (normal, _) if normal.is_normal() && observation.is_exact() => Errors::Exact,
+            (normal, _) if normal.is_normal() => Errors::Estimated,
             _ => Errors::Stated,
         }
     }
@@ -244,8 +246,9 @@ impl JointLikelihood {
 impl Logarithm {
     fn new(observation: &Observation, table: &Table, errors: Errors) -> Logarithm {
         let count = observation.weight * table.values.len().max(1) as f64;
-        let gaussian = matches!(observation.likelihood, Likelihood::Gaussian | Likelihood::MeanSquare);
+        let gaussian = observation.likelihood.is_normal() || observation.likelihood == Likelihood::MeanSquare;
         let normal = if gaussian { count / 2.0 * std::f64::consts::TAU.ln() } else { 0.0 };
+        let normal = normal + of_logarithms(observation, table);
         let sigma = table.sigma.as_deref().unwrap_or_default();
         let logarithms = || observation.weight * sigma.iter().map(|sigma| sigma.ln()).sum::<f64>();
         let known = |noise: f64| Logarithm {
@@ -268,6 +271,16 @@ impl Logarithm {
                 of_logarithm: Some(least(&table.values)),
             },
         }
+    }
+}
+
+/// Errors of logarithms have a density in the data themselves that is 1/data times as large.
+fn of_logarithms(observation: &Observation, table: &Table) -> f64 {
+    match observation.likelihood {
+        Likelihood::LogNormal => {
+            observation.weight * table.values.iter().map(|value| value.ln()).sum::<f64>()
+        }
+        _ => 0.0,
     }
 }
 
@@ -297,7 +310,10 @@ impl NoiseGroup {
         let constant = |(k, &o): (usize, &usize)| {
             let sigma = tables[o].sigma.as_deref().unwrap_or_default();
             let relative: f64 = sigma.iter().map(|sigma| sigma.ln()).sum();
-            counts[k] / 2.0 * variances[k].ln() + problem.observations[o].weight * relative
+            let observation = &problem.observations[o];
+            counts[k] / 2.0 * variances[k].ln()
+                + observation.weight * relative
+                + of_logarithms(observation, &tables[o])
         };
         let constant = members.iter().enumerate().map(constant).sum();
         NoiseGroup { members, variances, shares, part: weighted / total, least, weighted, constant }

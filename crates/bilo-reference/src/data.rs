@@ -7,7 +7,7 @@ use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::{Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Sigma, Table};
 use bilo_solve::Interrupt;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Normal};
+use rand_distr::{Distribution, Gamma, Normal, Poisson};
 use rand_pcg::Pcg64;
 
 /// The data of every observation.
@@ -75,18 +75,37 @@ impl Maker<'_> {
             Some(made) => self.made(made, &coordinates)?,
         };
         let mut random = self.random();
-        let normal = Normal::new(0.0, noise).expect("the noise was checked to be finite and not negative");
         for value in &mut values {
-            if self.observation.likelihood == Likelihood::Bernoulli && made.is_none() {
-                *value = f64::from(random.random::<f64>() < *value);
-            }
-            *value += normal.sample(&mut random);
+            *value = self.drawn(*value, noise, made.is_none(), &mut random);
         }
         let sigma = match self.observation.sigma {
             Sigma::Known(sigma) => Some(vec![sigma; values.len()]),
             Sigma::OfData | Sigma::Estimated => None,
         };
         Ok(Table { coordinates, values, sigma })
+    }
+
+    /// A datum about a value, by the likelihood.
+    fn drawn(&self, value: f64, noise: f64, observed: bool, random: &mut Pcg64) -> f64 {
+        let mean = value.max(f64::MIN_POSITIVE);
+        match self.observation.likelihood {
+            Likelihood::Poisson => Poisson::new(mean).map_or(0.0, |law| law.sample(random)),
+            Likelihood::NegativeBinomial { dispersion } => {
+                // A Poisson distribution whose mean has a gamma distribution.
+                let mean = Gamma::new(dispersion, mean / dispersion).map_or(mean, |law| law.sample(random));
+                Poisson::new(mean.max(f64::MIN_POSITIVE)).map_or(0.0, |law| law.sample(random))
+            }
+            Likelihood::Bernoulli if observed => {
+                let one = f64::from(random.random::<f64>() < value);
+                one + normal(noise, random)
+            }
+            Likelihood::LogNormal => value * normal(noise, random).exp(),
+            Likelihood::Censored { below, above } => {
+                let seen = value + normal(noise, random);
+                seen.max(below.unwrap_or(f64::NEG_INFINITY)).min(above.unwrap_or(f64::INFINITY))
+            }
+            _ => value + normal(noise, random),
+        }
     }
 
     /// Values of another expression than the observed one, with a random field of this seed's own.
@@ -115,4 +134,9 @@ impl Maker<'_> {
         let values = vec![1.0; coordinates[0].len()];
         Ok(Table { coordinates, values, sigma: None })
     }
+}
+
+/// A normal number of a standard deviation.
+fn normal(sd: f64, random: &mut Pcg64) -> f64 {
+    Normal::new(0.0, sd).expect("the noise was checked to be finite and not negative").sample(random)
 }

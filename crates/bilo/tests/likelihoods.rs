@@ -255,3 +255,163 @@ fn gradients_are_those_of_finite_differences() {
         assert!((gradient - difference).abs() < 1e-8 * gradient.abs().max(1.0), "{likelihood:?}: {gradient}");
     }
 }
+
+/// log Γ by Stirling's series, after some steps up.
+fn log_gamma(x: f64) -> f64 {
+    let mut shifted = 0.0;
+    let mut z = x;
+    while z < 15.0 {
+        shifted -= z.ln();
+        z += 1.0;
+    }
+    let series = 1.0 / (12.0 * z) - 1.0 / (360.0 * z.powi(3)) + 1.0 / (1260.0 * z.powi(5));
+    shifted + (z - 0.5) * z.ln() - z + 0.5 * std::f64::consts::TAU.ln() + series
+}
+
+/// Φ by Simpson's rule.
+fn normal_share(z: f64) -> f64 {
+    let (lo, n) = (-12.0, 4000);
+    let h = (z - lo) / f64::from(n);
+    let bell = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    let weight = |i: i32| {
+        if i == 0 || i == n {
+            1.0
+        } else if i % 2 == 1 {
+            4.0
+        } else {
+            2.0
+        }
+    };
+    (0..=n).map(|i| weight(i) * bell(lo + h * f64::from(i))).sum::<f64>() * h / 3.0
+}
+
+/// The logarithm of the density of counts at a mean.
+fn log_count(likelihood: &Likelihood, mean: f64, count: f64) -> f64 {
+    match *likelihood {
+        Likelihood::Poisson => count * mean.ln() - mean - log_gamma(count + 1.0),
+        Likelihood::NegativeBinomial { dispersion: k } => {
+            log_gamma(count + k) - log_gamma(k) - log_gamma(count + 1.0)
+                + k * (k / (k + mean)).ln()
+                + count * (mean / (k + mean)).ln()
+        }
+        _ => unreachable!(),
+    }
+}
+
+/// Counts: what the term changes by with the mean is that of minus twice the logarithm of the distribution, its slope the
+/// derivative, and its curvature twice the Fisher information, the sum of the squared score over all counts.
+#[test]
+fn counts_have_their_distributions() {
+    for likelihood in [Likelihood::Poisson, Likelihood::NegativeBinomial { dispersion: 3.5 }] {
+        let (mean, other, h) = (7.3, 4.1, 1e-4);
+        for count in [0.0, 3.0, 12.0] {
+            let [term, slope, _] = loss_terms(likelihood.clone(), mean, count);
+            let [before, ..] = loss_terms(likelihood.clone(), other, count);
+            let exact = -2.0 * (log_count(&likelihood, mean, count) - log_count(&likelihood, other, count));
+            assert!((term - before - exact).abs() < 1e-9, "{likelihood:?}");
+            let above = log_count(&likelihood, mean + h, count);
+            let difference = -(above - log_count(&likelihood, mean - h, count)) / h;
+            assert!((slope - difference).abs() < 1e-6 * (1.0 + slope.abs()), "{likelihood:?} {slope}");
+        }
+        let [.., curvature] = loss_terms(likelihood.clone(), mean, 0.0);
+        let information: f64 = (0..400)
+            .map(|count| {
+                let log = |mean: f64| log_count(&likelihood, mean, f64::from(count));
+                let score = (log(mean + h) - log(mean - h)) / (2.0 * h);
+                log(mean).exp() * score * score
+            })
+            .sum();
+        assert!(
+            (curvature / 2.0 / information - 1.0).abs() < 1e-6,
+            "{likelihood:?} {curvature} {information}"
+        );
+    }
+}
+
+/// A detector that ends at 0.8: a datum there is the chance of anything above, and the information of the mean is the
+/// expected square of the score, by quadrature over what is seen and the chance of what is not.
+#[test]
+fn data_beyond_limits_are_chances() {
+    let (sigma, above) = (0.1, 0.8);
+    let likelihood = Likelihood::Censored { below: None, above: Some(above) };
+    let one = |value: f64, datum: f64| -> [f64; 3] {
+        let made = table(&[datum], Some(vec![sigma]));
+        let problem = level("u", likelihood.clone(), DataSpec::table(made.clone()));
+        let sites = Sites::new(&problem, &problem.observations[0], &made, &[0.3]).unwrap();
+        let found = sites.terms(&[value]).unwrap();
+        [found.term, found.by_values[0], found.curvature[0]]
+    };
+    let chance = |value: f64| normal_share((value - above) / sigma);
+    for value in [0.65, 0.78, 0.9, 1.2] {
+        let [term, slope, curvature] = one(value, above);
+        assert!((term + 2.0 * chance(value).ln()).abs() < 1e-6, "{value}: {term}");
+        let h = 1e-5;
+        let difference = (one(value + h, above)[0] - one(value - h, above)[0]) / (2.0 * h);
+        assert!((slope - difference).abs() < 1e-5 * (1.0 + slope.abs()), "{value}: {slope} {difference}");
+        let (n, lo) = (20_000, value - 10.0 * sigma);
+        let step = (above - lo) / f64::from(n);
+        let seen: f64 = (0..n)
+            .map(|i| {
+                let r = (lo + step * (f64::from(i) + 0.5) - value) / sigma;
+                (-r * r / 2.0).exp() / std::f64::consts::TAU.sqrt() / sigma * (r / sigma).powi(2) * step
+            })
+            .sum();
+        let score = (chance(value + h).ln() - chance(value - h).ln()) / (2.0 * h);
+        let information = seen + chance(value) * score * score;
+        assert!((curvature / 2.0 / information - 1.0).abs() < 1e-4, "{value}: {curvature} {information}");
+    }
+    // Far from what is seen the series goes on where the error function ends.
+    let [far, ..] = one(-0.2, above);
+    assert!((far - 2.0 * 53.231_285).abs() < 1e-3, "{far}");
+}
+
+/// Errors of logarithms: a lognormal density, with a sigma that is known or estimated.
+#[test]
+fn relative_errors_are_normal_in_logarithms() {
+    let [term, slope, curvature] = loss_terms(Likelihood::LogNormal, 0.5, 0.25);
+    assert!((term - 2.0_f64.ln().powi(2)).abs() < 1e-12 && (slope - 2.0 * 2.0_f64.ln() / 0.5).abs() < 1e-12);
+    assert!((curvature - 2.0 / 0.25).abs() < 1e-12);
+    // The estimate is the geometric mean, sigma the scatter of logarithms.
+    let data = [0.2, 0.35, 0.31, 0.27, 0.4, 0.22, 0.33, 0.29];
+    let problem = level("u", Likelihood::LogNormal, DataSpec::table(table(&data, None)));
+    let found = adjoint(&problem, 0);
+    let logarithms: Vec<f64> = data.iter().map(|value: &f64| value.ln()).collect();
+    let mean = logarithms.iter().sum::<f64>() / 8.0;
+    let sigma = (logarithms.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / 7.0).sqrt();
+    assert!((found.unknowns.numbers[0].estimate - mean.exp()).abs() < 1e-6, "{found:?}");
+    assert!((found.noise[0].sd.unwrap() - sigma).abs() < 1e-6);
+    assert!(
+        (found.unknowns.numbers[0].sd.unwrap() / (mean.exp() * sigma / 8.0_f64.sqrt()) - 1.0).abs() < 1e-3
+    );
+    // -log L = n/2 (log 2π s² + 1) + Σ log data, with s² = Σ/n.
+    let s = sigma * (7.0_f64 / 8.0).sqrt();
+    let exact = -4.0 * ((std::f64::consts::TAU * s * s).ln() + 1.0) - 8.0 * mean;
+    assert!((found.log_likelihood.unwrap() - exact).abs() < 1e-4, "{:?} {exact}", found.log_likelihood);
+}
+
+/// Synthetic data have the mean and the variance of their distribution, within 5 standard errors of 4,000 draws.
+#[test]
+fn synthetic_data_are_drawn_from_their_distributions() {
+    let cases: [(Likelihood, f64, f64, f64); 4] = [
+        (Likelihood::Poisson, 0.0, 30.0, 30.0),
+        (Likelihood::NegativeBinomial { dispersion: 5.0 }, 0.0, 30.0, 30.0 + 900.0 / 5.0),
+        (Likelihood::LogNormal, 0.1, 30.0 * 0.005_f64.exp(), 900.0 * (0.02_f64.exp() - 0.01_f64.exp())),
+        // Half of the draws are cut off at the mean.
+        (
+            Likelihood::Censored { below: None, above: Some(30.0) },
+            2.0,
+            30.0 - 2.0 * 0.398_942,
+            4.0 * (0.5 - 0.159_155),
+        ),
+    ];
+    for (likelihood, noise, mean, variance) in cases {
+        let points = PointsSpec::grid([("x", 4000)]);
+        let problem = level("100*u", likelihood.clone(), DataSpec::synthetic(points, noise));
+        let values = &observed_tables(&problem, 3).unwrap()[0].values;
+        let count = values.len() as f64;
+        let found = values.iter().sum::<f64>() / count;
+        let spread = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / count;
+        assert!((found - mean).abs() < 5.0 * (variance / count).sqrt(), "{likelihood:?} {found}");
+        assert!((spread / variance - 1.0).abs() < 0.25, "{likelihood:?} {spread} {variance}");
+    }
+}

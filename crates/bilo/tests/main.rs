@@ -8,6 +8,7 @@ mod bad_input;
 mod check;
 mod checkpoint;
 mod common;
+mod conditions;
 mod defined_states;
 mod dictionary;
 mod function_uncertainty;

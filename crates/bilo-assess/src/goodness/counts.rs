@@ -1,8 +1,35 @@
 //! Chi-square of things that are counted: ones among zeros and ones, particles in stretches of space.
 
 use crate::outcome::ChiSquare;
-use bilo_problem::Problem;
 use bilo_problem::sites::Sites;
+use bilo_problem::{Likelihood, Problem};
+
+/// Expected counts of a bin that are enough for chi-square's law.
+const ENOUGH: f64 = 5.0;
+
+/// Chi-square of counts in bins of neighbouring rows, whose expected counts are at least [`ENOUGH`].
+pub(crate) fn of_rows(
+    likelihood: &Likelihood,
+    means: &[f64],
+    data: &[f64],
+    fitted: f64,
+) -> Option<ChiSquare> {
+    let variance = |mean: f64| match likelihood {
+        Likelihood::NegativeBinomial { dispersion } => mean + mean * mean / dispersion,
+        _ => mean,
+    };
+    let (mut chi_square, mut bins) = (0.0, 0.0);
+    let (mut expected, mut seen, mut spread) = (0.0, 0.0, 0.0);
+    for (&mean, &count) in means.iter().zip(data) {
+        (expected, seen, spread) = (expected + mean, seen + count, spread + variance(mean));
+        if expected >= ENOUGH {
+            chi_square += (seen - expected).powi(2) / spread;
+            bins += 1.0;
+            (expected, seen, spread) = (0.0, 0.0, 0.0);
+        }
+    }
+    ChiSquare::new(chi_square, bins - fitted)
+}
 
 /// Least number expected in a bin: below it the distribution of a count is not nearly normal.
 const EXPECTED: f64 = 10.0;

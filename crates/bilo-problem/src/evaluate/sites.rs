@@ -11,6 +11,9 @@ use std::ops::Range;
 /// Probabilities nearer to 0 or 1 than this count as this near: their logarithm stays finite.
 const CERTAIN: f64 = 1e-6;
 
+/// A mean of counts, or a value whose logarithm is taken, counts as at least this.
+const LEAST_MEAN: f64 = 1e-12;
+
 /// Where an observation is evaluated, and what is made of each value.
 #[derive(Clone, Debug)]
 pub struct Sites {
@@ -87,6 +90,53 @@ impl Law {
         let p = format!("min(max(value, {CERTAIN:?}), 1 - {CERTAIN:?})");
         let density = format!("-2*(data*log({p}) + (1 - data)*log(1 - {p}))");
         Law::new(&density, &format!("2/({p}*(1 - {p}))"), &[])
+    }
+
+    /// Counts, up to what does not depend on the value.
+    fn poisson() -> Law {
+        let mean = format!("max(value, {LEAST_MEAN:?})");
+        Law::new(&format!("2*({mean} - data*log({mean}))"), &format!("2/{mean}"), &[])
+    }
+
+    /// Counts of variance value + value²/k.
+    fn negative_binomial(dispersion: f64) -> Law {
+        let mean = format!("max(value, {LEAST_MEAN:?})");
+        let density = format!("-2*(data*log({mean}/({mean} + k)) - k*log(1 + {mean}/k))");
+        Law::new(&density, &format!("2/({mean} + {mean}^2/k)"), &[("k", dispersion)])
+    }
+
+    /// Normal errors of logarithms.
+    fn log_normal() -> Law {
+        let mean = format!("max(value, {LEAST_MEAN:?})");
+        Law::new(&format!("(log({mean}/data)/sigma)^2"), &format!("2/(sigma*{mean})^2"), &[])
+    }
+
+    /// Normal errors beyond limits of which nothing is known but that they are. The information is that of the mean of a
+    /// censored normal distribution: 1/sigma² times 1 - Φ(z) + φ(z) (z + φ(z)/Φ(z)) for each limit, in place of 1.
+    fn censored(below: Option<f64>, above: Option<f64>) -> Law {
+        let share = |z: &str| format!("(0.5*(1 + erf({z}/sqrt(2))) + 1e-12)");
+        // Far out by the asymptotic series, whose next term is 15/z⁶.
+        let minus_log = |z: &str| {
+            let (far, square) = (format!("max(-({z}), 1)"), format!("max(({z})^2, 1)"));
+            let series = format!("1 - 1/{square} + 3/{square}^2");
+            format!("if({z} < -5, ({z})^2/2 + log({far}*sqrt(2*pi)) - log({series}), -log({}))", share(z))
+        };
+        let bell = |z: &str| format!("(exp(-({z})^2/2)/sqrt(2*pi))");
+        let mut density = "((value - data)/sigma)^2".to_owned();
+        let mut seen = "1".to_owned();
+        let limits = [
+            (below, "lo", "((lo - value)/sigma)", "data <= lo"),
+            (above, "hi", "((value - hi)/sigma)", "data >= hi"),
+        ];
+        let mut numbers = vec![];
+        for (limit, name, z, beyond) in limits {
+            let Some(limit) = limit else { continue };
+            numbers.push((name, limit));
+            density = format!("if({beyond}, 2*({}), {density})", minus_log(z));
+            let (share, bell) = (share(z), bell(z));
+            seen = format!("{seen} - {share} + {bell}*({z} + {bell}/{share})");
+        }
+        Law::new(&density, &format!("2/sigma^2*max({seen}, 0)"), &numbers)
     }
 
     /// Huber's loss. The information is that of the distribution of which it is the likelihood: the
@@ -168,6 +218,17 @@ impl Sites {
                 (Law::gaussian(), None, vec![1.0 / size; count], false)
             }
             Likelihood::Bernoulli => (Law::bernoulli(), None, uniform, true),
+            Likelihood::Poisson => (Law::poisson(), None, uniform, true),
+            Likelihood::NegativeBinomial { dispersion } => {
+                (Law::negative_binomial(*dispersion), None, uniform, true)
+            }
+            Likelihood::LogNormal => {
+                let known = table.sigma.is_some() && observation.sigma != Sigma::Estimated;
+                (Law::log_normal(), table.sigma.clone(), uniform, known)
+            }
+            Likelihood::Censored { below, above } => {
+                (Law::censored(*below, *above), observation.sigma(table, None), uniform, true)
+            }
             Likelihood::Huber { threshold, sigma } => {
                 (Law::huber(*threshold), observation.sigma(table, *sigma), uniform, true)
             }
@@ -280,7 +341,19 @@ impl Observation {
     /// Why data cannot be those of the likelihood, if they cannot.
     pub fn data_fault(&self, table: &Table) -> Option<String> {
         let outside = |value: &&f64| !(0.0..=1.0).contains(*value);
+        let no_count = |value: &&f64| **value < 0.0 || value.fract() != 0.0;
         match &self.likelihood {
+            Likelihood::Poisson | Likelihood::NegativeBinomial { .. } => {
+                table.values.iter().find(no_count).map(|value| {
+                    let name = self.likelihood.name();
+                    format!("data of a `{name}` likelihood must be counts, found {value:?}")
+                })
+            }
+            Likelihood::LogNormal => {
+                table.values.iter().find(|value| **value <= 0.0).map(|value| {
+                    format!("data of a `lognormal` likelihood must be positive, found {value:?}")
+                })
+            }
             Likelihood::Bernoulli => table.values.iter().find(outside).map(|value| {
                 format!("data of a `bernoulli` likelihood must be from 0 to 1, found {value:?}")
             }),

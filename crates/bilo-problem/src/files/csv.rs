@@ -1,9 +1,10 @@
-//! Tables of numbers in comma-separated text.
+//! Tables of numbers in text, separated by commas, semicolons or tabs: whichever the first line has.
 //!
 //! Split by hand rather than by a library, because an error must point at the cell: each cell keeps
 //! its bytes in the file.
 
 use crate::diagnostic::{Diagnostic, Origin, Result, Source, list};
+use crate::written::data::FileLayout;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,11 +16,22 @@ pub(crate) struct Csv {
     source: Arc<Source>,
     /// Bytes of the cells of each column asked for, by row.
     cells: Vec<Vec<Range<usize>>>,
+    separator: char,
+    skip_missing: bool,
+    decimal_comma: bool,
 }
+
+/// What stands for a number that is missing, beside nothing.
+const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "?"];
 
 impl Csv {
     /// Reads the columns `required` and, where there are any, `optional`, in this order.
-    pub(crate) fn read(source: Arc<Source>, required: &[&str], optional: &[&str]) -> Result<Csv> {
+    pub(crate) fn read(
+        source: Arc<Source>,
+        required: &[&str],
+        optional: &[&str],
+        layout: &FileLayout,
+    ) -> Result<Csv> {
         let mut lines = lines(&source.text);
         let Some(header) = lines.next() else {
             let start = Origin::new(&source, 0..0);
@@ -27,7 +39,8 @@ impl Csv {
             let help = format!("begin it with a line of column names: {}", list(required.iter().copied()));
             return Err(error.help(help).into());
         };
-        let names = cells(&source.text, header.clone());
+        let separator = separator(&source.text[header.clone()]);
+        let names = cells(&source.text, header.clone(), separator);
         let mut found = Vec::new();
         for wanted in required {
             let missing = || missing_column(&source, header.clone(), &names, wanted);
@@ -37,7 +50,15 @@ impl Csv {
             found.push(find(&source, &names, wanted)?);
         }
         let all = names.iter().map(|name| source.text[name.clone()].to_string()).collect();
-        let mut csv = Csv { columns: vec![], names: all, source: Arc::clone(&source), cells: vec![] };
+        let mut csv = Csv {
+            columns: vec![],
+            names: all,
+            source: Arc::clone(&source),
+            cells: vec![],
+            separator,
+            skip_missing: layout.skip_missing,
+            decimal_comma: layout.decimal_comma,
+        };
         csv.columns = found.iter().map(|f| f.map(|_| Vec::new())).collect();
         csv.cells = vec![Vec::new(); found.len()];
         for line in lines {
@@ -47,25 +68,44 @@ impl Csv {
     }
 
     fn row(&mut self, line: Range<usize>, found: &[Option<usize>], width: usize) -> Result<()> {
-        let row = cells(&self.source.text, line.clone());
+        let row = cells(&self.source.text, line.clone(), self.separator);
         if row.len() != width {
             let message = format!("this row has {} values, the header {width} names", row.len());
             return Err(Diagnostic::new(message, Origin::new(&self.source, line)).into());
         }
+        let is_missing = |place: &usize| {
+            let text = self.source.text[row[*place].clone()].to_ascii_lowercase();
+            text.is_empty() || MISSING.contains(&text.as_str())
+        };
+        if self.skip_missing && found.iter().flatten().any(is_missing) {
+            return Ok(());
+        }
         for (wanted, place) in found.iter().enumerate() {
-            let (Some(place), Some(column)) = (place, &mut self.columns[wanted]) else {
-                continue;
-            };
+            let Some(place) = place else { continue };
             let cell = row[*place].clone();
-            let text = &self.source.text[cell.clone()];
-            let value: f64 = text.parse().map_err(|_| {
-                let message = format!("`{text}` is not a number");
-                Diagnostic::new(message, Origin::new(&self.source, cell.clone()))
-            })?;
-            column.push(value);
+            let value = self.number(cell.clone(), line.clone())?;
+            self.columns[wanted].get_or_insert_default().push(value);
             self.cells[wanted].push(cell);
         }
         Ok(())
+    }
+
+    fn number(&self, cell: Range<usize>, line: Range<usize>) -> Result<f64> {
+        let text = &self.source.text[cell.clone()];
+        let parsed = if self.decimal_comma { text.replace(',', ".").parse() } else { text.parse() };
+        let missing = text.is_empty() || MISSING.contains(&text.to_ascii_lowercase().as_str());
+        parsed.map_err(|_| {
+            let (message, place) = match text.is_empty() {
+                true => ("a number is missing in this row".to_owned(), line),
+                false => (format!("`{text}` is not a number"), cell),
+            };
+            let error = Diagnostic::new(message, Origin::new(&self.source, place));
+            match missing {
+                true => error.help("write `missing = \"skip\"` in `data` to leave such rows out").into(),
+                false if text.contains(',') => error.help("write `decimal = \",\"` in `data`").into(),
+                false => error.into(),
+            }
+        })
     }
 
     /// Where a number was written.
@@ -80,22 +120,28 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {
         // Some programs begin a file with a byte order mark.
-        let range = trimmed(line, start, |c| c.is_whitespace() || c == '\u{feff}');
+        // A tab at an end has a cell beside it.
+        let range = trimmed(line, start, |c| (c.is_whitespace() && c != '\t') || c == '\u{feff}');
         start += line.len();
         let content = &text[range.clone()];
-        (!content.is_empty() && !content.starts_with('#')).then_some(range)
+        (!content.trim().is_empty() && !content.starts_with('#')).then_some(range)
     })
 }
 
+/// What separates the names of columns.
+fn separator(header: &str) -> char {
+    [';', '\t'].into_iter().find(|&separator| header.contains(separator)).unwrap_or(',')
+}
+
 /// The cells of a line, without the spaces and quotes around them.
-fn cells(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+fn cells(text: &str, line: Range<usize>, separator: char) -> Vec<Range<usize>> {
     let mut start = line.start;
     let cell = |part: &str| {
         let range = trimmed(part, start, |c| c.is_whitespace() || c == '"');
         start += part.len() + 1;
         range
     };
-    text[line].split(',').map(cell).collect()
+    text[line].split(separator).map(cell).collect()
 }
 
 /// The bytes of a text that begins at `start`, without what is around its middle.

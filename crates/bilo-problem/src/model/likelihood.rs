@@ -17,6 +17,22 @@ pub enum Likelihood {
     RelativeL2,
     /// The data are zeros and ones (or shares), the value the probability of a one.
     Bernoulli,
+    /// The data are counts with a Poisson distribution, the value is their mean.
+    Poisson,
+    /// The data are counts whose variance is mean + mean²/dispersion: more than Poisson's, the less the dispersion.
+    NegativeBinomial {
+        /// The size of the distribution; large for Poisson's.
+        dispersion: f64,
+    },
+    /// The logarithms of the data have normal errors about the logarithm of the value: sigma is relative.
+    LogNormal,
+    /// Normal errors, seen only between limits: a datum at a limit says that the quantity is beyond it.
+    Censored {
+        /// The lower limit, if there is one.
+        below: Option<f64>,
+        /// The upper limit, if there is one.
+        above: Option<f64>,
+    },
     /// Normal errors with outliers, by Huber's loss: squares up to a threshold, straight lines beyond.
     Huber {
         /// In units of sigma.
@@ -49,7 +65,13 @@ pub(crate) enum LikelihoodName {
     MeanSquare,
     RelativeL2,
     Bernoulli,
+    Poisson,
+    NegativeBinomial,
+    LogNormal,
+    Censored,
     Robust,
+    Huber,
+    Student,
     PoissonProcess,
 }
 
@@ -58,7 +80,13 @@ words!(LikelihoodName {
     "mean-square" => MeanSquare,
     "relative-l2" => RelativeL2,
     "bernoulli" => Bernoulli,
+    "poisson" => Poisson,
+    "negative-binomial" => NegativeBinomial,
+    "lognormal" => LogNormal,
+    "censored" => Censored,
     "robust" => Robust,
+    "huber" => Huber,
+    "student" => Student,
     "poisson-process" => PoissonProcess,
 });
 
@@ -85,7 +113,12 @@ impl Likelihood {
             Likelihood::MeanSquare => LikelihoodName::MeanSquare,
             Likelihood::RelativeL2 => LikelihoodName::RelativeL2,
             Likelihood::Bernoulli => LikelihoodName::Bernoulli,
-            Likelihood::Huber { .. } | Likelihood::Student { .. } => LikelihoodName::Robust,
+            Likelihood::Poisson => LikelihoodName::Poisson,
+            Likelihood::NegativeBinomial { .. } => LikelihoodName::NegativeBinomial,
+            Likelihood::LogNormal => LikelihoodName::LogNormal,
+            Likelihood::Censored { .. } => LikelihoodName::Censored,
+            Likelihood::Huber { .. } => LikelihoodName::Huber,
+            Likelihood::Student { .. } => LikelihoodName::Student,
             Likelihood::PoissonProcess { .. } => LikelihoodName::PoissonProcess,
             Likelihood::Custom(_) => return "custom",
         };
@@ -101,9 +134,34 @@ impl Likelihood {
     /// while a log-likelihood per datum is known up to a constant, and one is much.
     pub fn size(&self, term: f64) -> f64 {
         match self {
-            Likelihood::Gaussian | Likelihood::MeanSquare | Likelihood::RelativeL2 => term,
+            Likelihood::Gaussian
+            | Likelihood::LogNormal
+            | Likelihood::MeanSquare
+            | Likelihood::RelativeL2 => term,
             _ => 1.0,
         }
+    }
+
+    /// Whether the errors, perhaps of logarithms, are normal, so that their size can be estimated.
+    pub fn is_normal(&self) -> bool {
+        matches!(self, Likelihood::Gaussian | Likelihood::LogNormal)
+    }
+
+    /// (data - value)/sd as the distribution has it, where sigma is the stated size of errors; none where a datum says
+    /// something else.
+    pub fn residual(&self, value: f64, data: f64, sigma: f64) -> Option<f64> {
+        Some(match *self {
+            Likelihood::Poisson => (data - value) / value.sqrt(),
+            Likelihood::NegativeBinomial { dispersion } => {
+                (data - value) / (value + value * value / dispersion).sqrt()
+            }
+            Likelihood::LogNormal => (data.ln() - value.ln()) / sigma,
+            Likelihood::Censored { below, above } => {
+                let beyond = below.is_some_and(|lo| data <= lo) || above.is_some_and(|hi| data >= hi);
+                return (!beyond).then_some((data - value) / sigma);
+            }
+            _ => (data - value) / sigma,
+        })
     }
 
     /// Whether the data tell for every point whether it belongs to a set.

@@ -24,7 +24,15 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
     let Some(node) = reader.get("likelihood") else { return Ok(Likelihood::Gaussian) };
     let path = reader.path("likelihood");
     if let Value::Text(_) = node.value {
-        return simple(node, coordinates);
+        let alone = simple(node, coordinates)?;
+        let needs = match alone {
+            Likelihood::NegativeBinomial { .. } => "{ kind = \"negative-binomial\", dispersion = 10.0 }",
+            Likelihood::Censored { .. } => "{ kind = \"censored\", below = 0.1 }",
+            _ => return Ok(alone),
+        };
+        let message = format!("the likelihood `{}` needs a number", alone.name());
+        let error = Diagnostic::new(message, node.origin.clone());
+        return Err(error.help(format!("write `likelihood = {needs}`")).into());
     }
     let inner = Reader::of(node, &path, reader.constants(), &schema::LIKELIHOOD.names())?;
     if let Some(node) = inner.get("custom") {
@@ -33,7 +41,21 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
         return Ok(Likelihood::Custom(density));
     }
     match simple(inner.require("kind", "\"gaussian\"")?, coordinates)? {
-        Likelihood::Huber { .. } => robust(&inner),
+        Likelihood::Huber { .. } | Likelihood::Student { .. } => robust(&inner),
+        Likelihood::NegativeBinomial { .. } => {
+            only(&inner, &["kind", "dispersion"])?;
+            let dispersion = inner.number("dispersion")?;
+            let dispersion = dispersion.ok_or_else(|| inner.missing("dispersion", "10.0"))?;
+            Ok(Likelihood::NegativeBinomial { dispersion })
+        }
+        Likelihood::Censored { .. } => {
+            only(&inner, &["kind", "below", "above"])?;
+            let (below, above) = (inner.number("below")?, inner.number("above")?);
+            if below.is_none() && above.is_none() {
+                return Err(inner.missing("below", "0.1"));
+            }
+            Ok(Likelihood::Censored { below, above })
+        }
         Likelihood::PoissonProcess { .. } => process(&inner, coordinates),
         plain => only(&inner, &["kind"]).map(|()| plain),
     }
@@ -53,7 +75,15 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
         LikelihoodName::MeanSquare => Likelihood::MeanSquare,
         LikelihoodName::RelativeL2 => Likelihood::RelativeL2,
         LikelihoodName::Bernoulli => Likelihood::Bernoulli,
-        LikelihoodName::Robust => Likelihood::Huber { threshold: Likelihood::HUBER, sigma: None },
+        LikelihoodName::Robust | LikelihoodName::Huber => {
+            Likelihood::Huber { threshold: Likelihood::HUBER, sigma: None }
+        }
+        LikelihoodName::Student => Likelihood::Student { freedom: Likelihood::FREEDOM, sigma: None },
+        LikelihoodName::Poisson => Likelihood::Poisson,
+        // Their numbers are in a table.
+        LikelihoodName::NegativeBinomial => Likelihood::NegativeBinomial { dispersion: f64::NAN },
+        LikelihoodName::LogNormal => Likelihood::LogNormal,
+        LikelihoodName::Censored => Likelihood::Censored { below: None, above: None },
         LikelihoodName::PoissonProcess => Likelihood::PoissonProcess {
             snapshots: 1.0,
             quadrature: Quadrature::over_space(coordinates, default_nodes(coordinates)),
@@ -74,7 +104,9 @@ fn only(reader: &Reader<'_>, known: &[&str]) -> Result<()> {
 
 fn robust(reader: &Reader<'_>) -> Result<Likelihood> {
     let sigma = reader.number("sigma")?;
-    if reader.word("loss")? == Some(RobustLoss::Student) {
+    let student =
+        reader.get("kind").is_some_and(|node| matches!(&node.value, Value::Text(kind) if kind == "student"));
+    if student || reader.word("loss")? == Some(RobustLoss::Student) {
         only(reader, &["kind", "loss", "freedom", "sigma"])?;
         let freedom = reader.number("freedom")?.unwrap_or(Likelihood::FREEDOM);
         return Ok(Likelihood::Student { freedom, sigma });

@@ -1,16 +1,16 @@
 //! The tables `[observation.NAME]`.
 
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, suggest};
 use crate::model::likelihood::Likelihood;
 use crate::model::observation::Sigma;
 use crate::read::Statement;
 use crate::read::likelihood::read_likelihood;
-use crate::read::points::read_spec;
+use crate::read::points::{coordinate_number, read_spec};
 use crate::schema;
 use crate::tree::reader::{Reader, number, string, table};
 use crate::tree::{Entry, Node, Value, join};
 use crate::written::ObservationSpec;
-use crate::written::data::{DataChoice, SyntheticSpec};
+use crate::written::data::{DataChoice, Decimal, FileLayout, FileSpec, Missing, SyntheticSpec};
 
 /// The word for a sigma that is not known.
 const ESTIMATE: &str = "estimate";
@@ -37,13 +37,50 @@ impl Statement<'_> {
         match (reader.get("synthetic"), reader.get("file")) {
             (Some(synthetic), None) if particles => drawn(synthetic),
             (Some(synthetic), None) => self.synthetic(&join(path, "synthetic"), synthetic),
-            (None, Some(file)) => Ok(DataChoice::File(string(file, "file")?.to_owned(), read_held(&reader)?)),
+            (None, Some(file)) => {
+                let (name, at) = (string(file, "file")?.to_owned(), read_held(&reader)?);
+                let layout = FileLayout {
+                    columns: self.columns(&reader)?,
+                    origin: self.origins(&reader)?,
+                    skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
+                    decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),
+                };
+                Ok(DataChoice::File(FileSpec { name, at, layout }))
+            }
             _ => {
                 let error =
                     Diagnostic::new("data are either `synthetic` or from a `file`", node.origin.clone());
                 Err(error.help("write `{ file = \"data.csv\" }`").into())
             }
         }
+    }
+
+    /// What the columns of a file are called.
+    fn columns(&self, reader: &Reader<'_>) -> Result<Vec<(String, String)>> {
+        let Some(node) = reader.get("columns") else { return Ok(vec![]) };
+        let coordinates = self.coordinates.iter().map(|c| c.name.as_str());
+        let roles: Vec<&str> = coordinates.chain(["value", "sigma"]).collect();
+        let mut columns = vec![];
+        for entry in &table(node, "columns")?.entries {
+            if !roles.contains(&entry.key.as_str()) {
+                let message = format!("`{}` is no coordinate, nor `value` or `sigma`", entry.key);
+                let error = Diagnostic::new(message, entry.key_origin.clone());
+                return Err(error.help(suggest(&entry.key, roles)).into());
+            }
+            columns.push((entry.key.clone(), string(&entry.node, &entry.key)?.to_owned()));
+        }
+        Ok(columns)
+    }
+
+    /// What is subtracted from coordinates.
+    fn origins(&self, reader: &Reader<'_>) -> Result<Vec<(String, f64)>> {
+        let Some(node) = reader.get("origin") else { return Ok(vec![]) };
+        let entries = table(node, "origin")?.entries.iter();
+        let origin = |entry: &Entry| {
+            coordinate_number(entry, self.coordinates)?;
+            Ok((entry.key.clone(), number(&entry.node, &entry.key, self.constants)?))
+        };
+        entries.map(origin).collect()
     }
 
     fn synthetic(&self, path: &str, node: &Node) -> Result<DataChoice> {

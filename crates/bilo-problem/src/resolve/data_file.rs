@@ -6,6 +6,7 @@ use crate::files::folder::Folder;
 use crate::model::Coordinate;
 use crate::model::observation::Table;
 use crate::npy::{Archive, Array};
+use crate::written::data::FileLayout;
 use bilo_jet::PointSource;
 use std::path::PathBuf;
 
@@ -33,6 +34,8 @@ pub(crate) struct DataFile<'a> {
     pub(crate) coordinates: &'a [Coordinate],
     /// Those that are not in the file.
     pub(crate) held: &'a [Held],
+    /// How it says what it says.
+    pub(crate) layout: &'a FileLayout,
 }
 
 /// A coordinate that is not in a file and has the same value in all its rows.
@@ -59,8 +62,8 @@ pub(crate) fn read_particles(file: &DataFile<'_>) -> Result<Table> {
 /// The points, values and standard deviations of a file.
 pub(crate) fn read_table(file: &DataFile<'_>) -> Result<Table> {
     let mut required = file.free_names();
-    required.push(VALUE);
-    let mut loaded = file.load(&required, &[SIGMA])?;
+    required.push(file.layout.column(VALUE));
+    let mut loaded = file.load(&required, &[file.layout.column(SIGMA)])?;
     let points = loaded.points(file)?;
     let values = loaded.take(required.len() - 1).unwrap_or_default();
     let sigma = loaded.take(required.len());
@@ -119,7 +122,9 @@ impl Loaded {
                 continue;
             }
             let mut column = self.take(free).unwrap_or_default();
-            column.iter_mut().for_each(|v| *v = coordinate.without_rounding(*v));
+            let origin = file.layout.origin.iter().find(|(name, _)| *name == coordinate.name);
+            let origin = origin.map_or(0.0, |(_, origin)| *origin);
+            column.iter_mut().for_each(|v| *v = coordinate.without_rounding(*v - origin));
             self.check(free, &column, |v| coordinate.excludes(v))?;
             columns.push(column);
             free += 1;
@@ -143,14 +148,15 @@ impl DataFile<'_> {
     /// Names of the coordinates that are in the file.
     fn free_names(&self) -> Vec<&str> {
         let free = |i: &usize| !self.held.iter().any(|held| held.coordinate == *i);
-        (0..self.coordinates.len()).filter(free).map(|i| self.coordinates[i].name.as_str()).collect()
+        let name = |i: usize| self.layout.column(&self.coordinates[i].name);
+        (0..self.coordinates.len()).filter(free).map(name).collect()
     }
 
     /// Refuses coordinates that are held and among the names in the file: they have two values.
     fn check_held(&self, names: &[String], (article, what): (&str, &str)) -> Result<()> {
         for Held { coordinate, origin, .. } in self.held {
-            let name = &self.coordinates[*coordinate].name;
-            if names.contains(name) {
+            let name = self.layout.column(&self.coordinates[*coordinate].name);
+            if names.iter().any(|found| found == name) {
                 let message = format!("`{name}` is {article} {what} of {}", self.name);
                 let help = format!("leave it out of `at`, or drop the {what}");
                 return Err(Diagnostic::new(message, origin.clone()).help(help).into());
@@ -183,7 +189,8 @@ impl DataFile<'_> {
 
     fn load_csv(&self, bytes: Vec<u8>, required: &[&str], optional: &[&str]) -> Result<Loaded> {
         let text = String::from_utf8(bytes).map_err(|_| self.error(format!("{} is not text", self.name)))?;
-        let mut csv = Csv::read(Source::new(self.path().display().to_string(), text), required, optional)?;
+        let source = Source::new(self.path().display().to_string(), text);
+        let mut csv = Csv::read(source, required, optional, self.layout)?;
         self.check_held(&csv.names, ("a", "column"))?;
         let columns = std::mem::take(&mut csv.columns);
         Ok(Loaded { columns, place: Box::new(move |column, row| csv.place(column, row)), text: true })
@@ -223,7 +230,7 @@ impl DataFile<'_> {
             arrays.push(self.member(&mut archive, name)?);
         }
         let all: Vec<&str> = required.iter().chain(optional).copied().collect();
-        let value = required.iter().zip(&arrays).find(|(name, _)| **name == VALUE);
+        let value = required.iter().zip(&arrays).find(|(name, _)| **name == self.layout.column(VALUE));
         let over_axes = value.and_then(|(_, array)| array.as_ref()).is_some_and(|v| v.shape.len() > 1);
         let columns = if over_axes { self.tensor(&all, arrays, required)? } else { self.flat(&all, arrays)? };
         Ok(self.binary(columns))

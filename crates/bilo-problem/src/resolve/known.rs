@@ -7,6 +7,7 @@ use crate::model::domain::Coordinate;
 use crate::model::known::KnownFunction;
 use crate::resolve::data_file::{DataFile, read_table};
 use crate::tree::Places;
+use crate::written::data::FileLayout;
 use crate::written::known::KnownSpec;
 
 /// Where known functions are written, and where their files are.
@@ -37,7 +38,14 @@ impl Knowns<'_> {
 
     fn file(&self, name: &str, path: &str, axes: &[Coordinate]) -> Result<KnownFunction> {
         let origin = self.places.get(&format!("{path}.file"));
-        let file = DataFile { name, folder: self.folder, origin: &origin, coordinates: axes, held: &[] };
+        let file = DataFile {
+            name,
+            folder: self.folder,
+            origin: &origin,
+            coordinates: axes,
+            held: &[],
+            layout: &FileLayout::default(),
+        };
         let grid = GridValues::from_table(axes, &read_table(&file)?).map_err(|why| {
             Diagnostic::new(format!("{name} has no values on a grid: {why}"), origin.clone())
                 .help("give every combination of the nodes along the coordinates once")

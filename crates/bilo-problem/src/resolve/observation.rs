@@ -6,7 +6,7 @@ use crate::model::observation::{Data, Made, Observation, Sigma};
 use crate::resolve::data_file::{DataFile, read_particles, read_table};
 use crate::resolve::points::{self, Ground};
 use crate::written::ObservationSpec;
-use crate::written::data::{DataChoice, SyntheticSpec};
+use crate::written::data::{DataChoice, FileSpec, SyntheticSpec};
 
 /// An observation, of the only state unless stated.
 pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>) -> Result<Observation> {
@@ -49,11 +49,11 @@ fn data(choice: DataChoice, particles: bool, path: &str, ground: Ground<'_>) -> 
         DataChoice::Table(table) => Ok(Data::Table(table)),
         DataChoice::Drawn => Ok(Data::Drawn),
         DataChoice::Synthetic(spec) => synthetic(spec, &format!("{path}.synthetic"), ground),
-        DataChoice::File(name, at) => {
+        DataChoice::File(FileSpec { name, at, layout }) => {
             let origin = &ground.places.get(&format!("{path}.file"));
             let held = &ground.held(&at, path)?;
             let Ground { folder, coordinates, .. } = ground;
-            let file = DataFile { name: &name, folder, origin, coordinates, held };
+            let file = DataFile { name: &name, folder, origin, coordinates, held, layout: &layout };
             Ok(Data::Table(if particles { read_particles(&file)? } else { read_table(&file)? }))
         }
     }

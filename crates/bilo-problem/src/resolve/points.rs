@@ -9,6 +9,7 @@ use crate::model::points::{Layout, Points, Renewal};
 use crate::model::unknown::Unknown;
 use crate::resolve::data_file::{DataFile, Held, read_points};
 use crate::tree::Places;
+use crate::written::data::FileLayout;
 use crate::written::points::{HeldAt, LayoutSpec, PointsSpec};
 
 /// Most points of one set; more is a slip of the keyboard and would exhaust the memory.
@@ -257,6 +258,7 @@ impl Resolver<'_> {
             origin,
             coordinates: self.coordinates,
             held: &held,
+            layout: &FileLayout::default(),
         })
     }
 

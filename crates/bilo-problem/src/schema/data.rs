@@ -6,6 +6,7 @@ use super::kind::Kind::{
 use super::kind::{Key, ONE_OR_MORE, TableSchema, optional, required};
 use crate::model::likelihood::{LikelihoodName, RobustLoss};
 use crate::words::Words;
+use crate::written::data::{Decimal, Missing};
 
 /// What the points of equations and of synthetic data have in common.
 const POINTS: &[Key] = &[
@@ -125,6 +126,32 @@ pub(crate) static DATA: TableSchema = TableSchema {
         optional("file", Text, "none", "a [data file](#data-files)"),
         optional("at", Each(&Number), "none", "beside `file`: the values of coordinates that it lacks")
             .said("table of numbers"),
+        optional(
+            "columns",
+            Each(&Text),
+            "the names of the coordinates, `value` and `sigma`",
+            "beside `file`: what it calls them, such as `{ value = \"T_degC\", t = \"time\" }`",
+        )
+        .said("table of names"),
+        optional(
+            "origin",
+            Each(&Number),
+            "none",
+            "beside `file`: what is subtracted from the columns of coordinates, such as a first time stamp",
+        )
+        .said("table of numbers"),
+        optional(
+            "missing",
+            Word(Missing::NAMES),
+            "`\"error\"`",
+            "beside a `.csv` file: whether rows without a number, or with `NA` or `nan`, are left out",
+        ),
+        optional(
+            "decimal",
+            Word(Decimal::NAMES),
+            "`\".\"`",
+            "beside a `.csv` file: what stands before decimals",
+        ),
     ]],
 };
 
@@ -188,7 +215,7 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
             "loss",
             Word(RobustLoss::NAMES),
             "`\"huber\"`",
-            "`\"robust\"` only: Huber's loss, or the one of Student's distribution",
+            "`\"robust\"` only: Huber's loss, or the one of Student's distribution; `\"huber\"` and `\"student\"` say it at once",
         ),
         optional(
             "threshold",
@@ -196,12 +223,30 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
             "`1.345`",
             "Huber's loss only: beyond so many `sigma` it is a straight line",
         ),
+        optional(
+            "dispersion",
+            Positive,
+            "required by it",
+            "`\"negative-binomial\"` only: the variance of a count is mean + mean²/dispersion",
+        ),
+        optional(
+            "below",
+            Number,
+            "none",
+            "`\"censored\"` only: a datum at or below says that the quantity is below",
+        ),
+        optional(
+            "above",
+            Number,
+            "none",
+            "`\"censored\"` only: a datum at or above says that the quantity is above",
+        ),
         optional("freedom", Positive, "`4`", "Student's distribution only: its degrees of freedom"),
         optional(
             "sigma",
             Positive,
             "the `noise` of synthetic data",
-            "`\"robust\"` only: the size of usual errors, where the data have no column `sigma`",
+            "`\"huber\"` and `\"student\"` only: the size of usual errors, where the data have no column `sigma`",
         ),
         optional(
             "snapshots",

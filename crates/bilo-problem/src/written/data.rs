@@ -1,6 +1,7 @@
 //! Observed values as a user states them.
 
 use crate::model::observation::Table;
+use crate::words::words;
 use crate::written::points::PointsSpec;
 
 /// Observed values as a user states them.
@@ -17,8 +18,54 @@ pub(crate) enum DataChoice {
     Synthetic(SyntheticSpec),
     Drawn,
     Table(Table),
-    /// The name of a file, and the values of coordinates that it lacks.
-    File(String, Vec<(String, f64)>),
+    File(FileSpec),
+}
+
+/// A file with data as it was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileSpec {
+    pub(crate) name: String,
+    /// The values of coordinates that it lacks.
+    pub(crate) at: Vec<(String, f64)>,
+    pub(crate) layout: FileLayout,
+}
+
+/// How a file says what it says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileLayout {
+    /// What its columns are called: `value`, `sigma` or a coordinate, and the name in the file.
+    pub(crate) columns: Vec<(String, String)>,
+    /// What is subtracted from the column of a coordinate.
+    pub(crate) origin: Vec<(String, f64)>,
+    /// Whether rows in which a number is missing are left out.
+    pub(crate) skip_missing: bool,
+    /// Whether a comma stands before decimals.
+    pub(crate) decimal_comma: bool,
+}
+
+/// What is done where a number is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Refuse,
+    Skip,
+}
+
+words!(Missing { "error" => Refuse, "skip" => Skip });
+
+/// What stands before decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decimal {
+    Point,
+    Comma,
+}
+
+words!(Decimal { "." => Point, "," => Comma });
+
+impl FileLayout {
+    /// The name in the file of a column by what it is.
+    pub(crate) fn column<'a>(&'a self, role: &'a str) -> &'a str {
+        self.columns.iter().find(|(own, _)| own == role).map_or(role, |(_, name)| name)
+    }
 }
 
 /// Synthetic data as they were written.
@@ -56,14 +103,23 @@ impl DataSpec {
 
     /// From a file, found in the folder that [`crate::ProblemBuilder::build_in`] is told.
     pub fn file(name: &str) -> DataSpec {
-        DataChoice::File(name.to_owned(), vec![]).into()
+        DataChoice::File(FileSpec { name: name.to_owned(), ..FileSpec::default() }).into()
     }
 
     /// The value of a coordinate that a file lacks.
     pub fn hold(mut self, coordinate: &str, value: f64) -> DataSpec {
         match &mut self.choice {
-            DataChoice::File(_, held) => held.push((coordinate.to_owned(), value)),
+            DataChoice::File(file) => file.at.push((coordinate.to_owned(), value)),
             _ => self.misplace("`hold` belongs to data from a file"),
+        }
+        self
+    }
+
+    /// What a file calls a column: `value`, `sigma` or a coordinate, and the name in the file.
+    pub fn column(mut self, role: &str, name: &str) -> DataSpec {
+        match &mut self.choice {
+            DataChoice::File(file) => file.layout.columns.push((role.to_owned(), name.to_owned())),
+            _ => self.misplace("`column` belongs to data from a file"),
         }
         self
     }

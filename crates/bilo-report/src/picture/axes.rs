@@ -164,7 +164,11 @@ fn round_numbers(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
 
 /// Powers of ten within a range, no more than wanted.
 fn powers(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
-    let (first, last) = ((lo.log10() - 1e-9).ceil() as i32, (hi.log10() + 1e-9).floor() as i32);
+    let (first, last) = ((lo.log10() - 1e-9).ceil(), (hi.log10() + 1e-9).floor());
+    if !first.is_finite() || !last.is_finite() {
+        return vec![];
+    }
+    let (first, last) = (first as i32, last as i32);
     let each = (f64::from(last - first + 1) / wanted as f64).ceil().max(1.0) as usize;
     (first..=last).step_by(each).map(|power| 10.0_f64.powi(power)).collect()
 }
@@ -235,6 +239,9 @@ mod tests {
     fn an_empty_range_has_none() {
         for (lo, hi) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
             assert!(round_numbers(lo, hi, 5).is_empty());
+        }
+        for (lo, hi) in [(f64::INFINITY, f64::NEG_INFINITY), (0.0, 1.0), (f64::NAN, 1.0), (-1.0, 1.0)] {
+            assert!(powers(lo, hi, 5).is_empty());
         }
     }
 }

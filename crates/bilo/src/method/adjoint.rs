@@ -25,6 +25,10 @@ impl Method for Adjoint {
         "minimise the same data loss with the reference solver alone"
     }
 
+    fn begins_again(&self) -> bool {
+        true
+    }
+
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>> {
         let reference = run.reference.as_ref().map_err(Clone::clone)?;
         let (loss, start) = (ReferenceLoss { data: run.data(), reference }, Instant::now());

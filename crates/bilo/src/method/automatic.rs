@@ -46,6 +46,10 @@ impl Method for Automatic {
         }
     }
 
+    fn begins_again(&self) -> bool {
+        true
+    }
+
     /// Where a dictionary's answer is not the best fit of the reference solver, that searches itself.
     fn reconsider(
         &self,

@@ -48,6 +48,12 @@ pub trait Method: Sync {
     /// Searches for the unknowns.
     fn solve<'a>(&self, run: &RunContext<'a>, monitor: &mut Monitor<'_>) -> Result<Estimate<'a>>;
 
+    /// Whether it begins again elsewhere, where the data are not fitted and nothing is said of starts. A rival is compared
+    /// by what it does from the guess.
+    fn begins_again(&self) -> bool {
+        false
+    }
+
     /// Looks again at what came of it; as a rule there is nothing to add.
     fn reconsider(
         &self,

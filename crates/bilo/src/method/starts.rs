@@ -27,7 +27,7 @@ pub(super) fn from_elsewhere(
 ) -> Result<Outcome> {
     let count = match run.problem.training.starts {
         Some(count) => count - 1,
-        None if outcome.verdict.doubts_fit() => WHERE_NOTHING_FITS,
+        None if job.method.begins_again() && outcome.verdict.doubts_fit() => WHERE_NOTHING_FITS,
         None => 0,
     };
     let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();

@@ -44,7 +44,7 @@ impl Check<'_> {
             let of_table = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
             sigma.map_or(Ok(()), |sigma| positive("sigma", sigma))?;
             self.demand(of_table || sigma.or(noise).is_some(), path, || {
-                "a robust likelihood needs the size of usual errors: a column `sigma`, or `sigma` here"
+                "this likelihood needs the size of usual errors: a column `sigma` of the data, or `sigma` of the observation"
                     .to_owned()
             })
         };
@@ -75,7 +75,19 @@ impl Check<'_> {
                     "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
                 Err(self.error(path, message.to_owned()).into())
             }
-            Likelihood::Gaussian
+            Likelihood::Poisson | Likelihood::NegativeBinomial { .. } if noise.is_some() => {
+                let message = "synthetic counts are drawn from their distribution, without `noise`";
+                Err(self.error(path, message.to_owned()).into())
+            }
+            Likelihood::NegativeBinomial { dispersion } => positive("dispersion", *dispersion),
+            Likelihood::Censored { below, above } => {
+                let fine = below.zip(*above).is_none_or(|(lo, hi)| lo < hi);
+                self.demand(fine, path, || "the limit `below` must be less than `above`".to_owned())?;
+                needs_sigma(None)
+            }
+            Likelihood::Poisson
+            | Likelihood::LogNormal
+            | Likelihood::Gaussian
             | Likelihood::MeanSquare
             | Likelihood::RelativeL2
             | Likelihood::Bernoulli => Ok(()),
@@ -91,12 +103,14 @@ impl Check<'_> {
                 matches!(
                     likelihood,
                     Likelihood::Gaussian
+                        | Likelihood::LogNormal
+                        | Likelihood::Censored { .. }
                         | Likelihood::Huber { .. }
                         | Likelihood::Student { .. }
                         | Likelihood::Custom(_)
                 )
             }
-            Sigma::Estimated => *likelihood == Likelihood::Gaussian,
+            Sigma::Estimated => likelihood.is_normal(),
         };
         self.demand(belongs, path, || {
             format!("`sigma` as stated does not belong to the likelihood `{}`", likelihood.name())

@@ -65,7 +65,7 @@ impl Extension<'_> {
                 (_, "0") => format!("-{}", factor(&there)),
                 (_, b) => format!("{b} - {}", factor(&there)),
             };
-            if is_zero(&rest) {
+            if is_zero(&rest) || self.vanishes(&rest) {
                 continue;
             }
             let weight = match (faces.len(), value.face.upper) {
@@ -132,6 +132,16 @@ impl Extension<'_> {
                 (Some(a), Some(b)) => (a - b).abs() <= ROUNDING * (1.0 + a.abs().max(b.abs())),
                 _ => false,
             }
+        })
+    }
+
+    /// Whether an expression is zero wherever it is tried.
+    fn vanishes(&self, text: &str) -> bool {
+        (0..TRIALS).all(|trial| {
+            let place: Vec<f64> = (self.names.coordinates.iter().enumerate())
+                .map(|(c, coordinate)| coordinate.at_fraction(fraction(trial, c)))
+                .collect();
+            self.names.at(text, &place).is_some_and(|value| value.abs() <= f64::EPSILON)
         })
     }
 

@@ -1,0 +1,330 @@
+//! Textbook statements: equations and conditions without forms, points or states.
+
+use bilo::data::observed_tables;
+use bilo::observer::Silent;
+use bilo::outcome::Outcome;
+use bilo::problem::{Coordinate, Data, DataSpec, HeldBy, Overrides, PointsSpec, Problem, Transform, Unknown};
+use bilo::reference::ReferenceSolver;
+use bilo::{Job, run};
+use std::path::Path;
+
+fn read(text: &str) -> Problem {
+    match Problem::from_toml("case", text, Path::new("."), &Overrides::default()) {
+        Ok(problem) => problem,
+        Err(error) => panic!("{error}\n{text}"),
+    }
+}
+
+/// A problem of some conditions, `name: place: what holds`.
+fn stated(coordinates: &str, unknowns: &str, equations: &[&str], conditions: &[&str]) -> Problem {
+    let mut text = format!("name = \"case\"\n[coordinates]\n{coordinates}\n{unknowns}\n");
+    for (number, equation) in equations.iter().enumerate() {
+        text += &format!("[equation.e{number}]\nholds = \"{equation}\"\n");
+    }
+    for (number, condition) in conditions.iter().enumerate() {
+        let (at, holds) = condition.split_once(": ").unwrap();
+        text += &format!("[condition.c{number}]\nat = {{ {at} }}\nholds = \"{holds}\"\n");
+    }
+    let first = coordinates.split_whitespace().next().unwrap();
+    let others = coordinates.lines().skip(1).map(|line| line.split_whitespace().next().unwrap());
+    let counts: Vec<String> = std::iter::once(first).chain(others).map(|c| format!("{c} = 5")).collect();
+    let counts = counts.join(", ");
+    read(&format!(
+        "{text}[observation.o]\nvalue = \"u\"\ndata = {{ synthetic = {{ grid = {{ {counts} }}, noise = 0.01 }} }}\n"
+    ))
+}
+
+const X: &str = "x = [0.0, 1.0]";
+const XT: &str = "x = [0.0, 1.0]\nt = { range = [0.0, 2.0], time = true }";
+const XY: &str = "x = [0.0, 2.0]\ny = [0.0, 1.0]";
+const T: &str = "t = { range = [1.0, 3.0], time = true }";
+const D: &str = "[unknown.D]\nguess = 1.0\ntruth = 2.0\n";
+
+/// What the form is, and which conditions are left to equations.
+#[test]
+fn forms_hold_what_they_can() {
+    let cases: &[(&str, &[&str], &[&str], &str, &[&str])] = &[
+        (X, &["D*u_xx = 1"], &["x = 0: u = 0", "x = 1: u = 0"], "net*x*(1 - x)", &[]),
+        (X, &["D*u_xx = 1"], &["x = 0: u = 3", "x = 1: u = D"], "3*(1 - x) + D*x + net*x*(1 - x)", &[]),
+        (X, &["D*u_xx = 1"], &["x = 0: u = 3", "x = 1: u_x = -u"], "3 + net*x", &["c1"]),
+        (X, &["D*u_xx = 1"], &["x = [0, 1]: u = 20"], "20 + net*x*(1 - x)", &[]),
+        (T, &["u_t = -D*u"], &["t = 1: u = 5"], "5 + net*(t - 1.0)/2.0", &[]),
+        (
+            T,
+            &["u_tt = -D*u"],
+            &["t = 1: u = 5", "t = 1: u_t = D"],
+            "5 + D*(t - 1.0) + net*(t - 1.0)/2.0*(t - 1.0)/2.0",
+            &[],
+        ),
+        (
+            XT,
+            &["u_t = D*u_xx"],
+            &["t = 0: u = sin(pi*x)", "x = [0, 1]: u = 0"],
+            "sin(pi*x) + net*x*(1 - x)*t/2.0",
+            &[],
+        ),
+        // The wall jumps at the start: it wins, and the start is an equation.
+        (
+            XT,
+            &["u_t = D*u_xx"],
+            &["t = 0: u = 0", "x = 0: u = 1", "x = 1: u_x = 0"],
+            "1 + net*x",
+            &["c0", "c2"],
+        ),
+        // A wall that moves from where the start has it.
+        (
+            XT,
+            &["u_t = D*u_xx"],
+            &["t = 0: u = x", "x = 0: u = sin(t)"],
+            "sin(t) + x - (sin((0.0))) + net*x*t/2.0",
+            &[],
+        ),
+        (
+            XY,
+            &["D*lap(u) = 1"],
+            &["x = [0, 2]: u = y", "y = 0: u = 0", "y = 1: u = 1"],
+            "y + net*x/2.0*(1 - x/2.0)*y*(1 - y)",
+            &[],
+        ),
+        // A lid that moves over walls that do not.
+        (XY, &["D*lap(u) = 1"], &["x = [0, 2]: u = 0", "y = 1: u = 1"], "net*x/2.0*(1 - x/2.0)", &["c1"]),
+        (XT, &["u_t = D*u_xx"], &["t = 0: u = if(x < 0.5, 1, 0)"], "(if(x < 0.5, 1, 0)) + net*t/2.0", &[]),
+    ];
+    for (coordinates, equations, conditions, form, left) in cases {
+        let problem = stated(coordinates, D, equations, conditions);
+        assert_eq!(problem.states[0].form.text, *form, "{equations:?} {conditions:?}");
+        let equations: Vec<&str> = problem.equations.iter().skip(1).map(|e| e.name.as_str()).collect();
+        assert_eq!(equations, *left, "{conditions:?}");
+        for condition in &problem.conditions {
+            let equation = left.contains(&condition.name.as_str());
+            assert_eq!(condition.held_by == HeldBy::Equation, equation, "{}", condition.name);
+        }
+    }
+}
+
+/// Points leave out where two faces with conditions meet: at the start of a wall, at corners of a plate.
+#[test]
+fn places_where_conditions_meet_are_left_out() {
+    let walls = stated(XT, D, &["u_t = D*u_xx"], &["t = 0: u = 0", "x = [0, 1]: u_x = 0"]);
+    let count =
+        |problem: &Problem, e: usize| problem.equations[e].points.columns(problem, 0).unwrap()[0].len();
+    assert_eq!((count(&walls, 0), count(&walls, 1)), (51 * 51 - 2, 2 * 50));
+    let one = stated(XT, D, &["u_t = D*u_xx"], &["t = 0: u = 0"]);
+    assert_eq!(count(&one, 0), 51 * 51);
+}
+
+/// Names that equations differentiate are states, in the order of the text; what is declared is not.
+#[test]
+fn states_are_what_equations_differentiate() {
+    let unknowns = "[unknown.k_x]\nguess = 1.0\ntruth = 1.0\n";
+    let text =
+        stated(XT, unknowns, &["u_t = lap(u) - k_x*v", "d(v, t) = u - v"], &["t = 0: u = 1", "t = 0: v = 0"]);
+    let names: Vec<&str> = text.states.iter().map(|state| state.name.as_str()).collect();
+    assert_eq!(names, ["u", "v"]);
+}
+
+#[test]
+fn the_builder_says_the_same() {
+    let read = stated(XT, D, &["u_t = D*u_xx"], &["t = 0: u = sin(pi*x)", "x = 0: u = 0", "x = 1: u_x = -u"]);
+    let built = Problem::builder("case")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .coordinate(Coordinate::time("t", 0.0, 2.0))
+        .unknown(Unknown::new("D", 1.0).truth(2.0))
+        .holds("e0", "u_t = D*u_xx")
+        .condition("c0", ("t", 0.0), "u = sin(pi*x)")
+        .condition("c1", ("x", 0.0), "u = 0")
+        .condition("c2", ("x", 1.0), "u_x = -u")
+        .observation("o", "u", DataSpec::synthetic(PointsSpec::grid([("x", 5), ("t", 5)]), 0.01))
+        .build()
+        .unwrap();
+    assert_eq!(read, built);
+}
+
+/// Residuals in SI units: u_t of a rod has (80/3600)², u_x at its ends (80/0.5)².
+#[test]
+fn weights_make_units_comparable() {
+    let rod = "x = [0.0, 0.5]\nt = { range = [0.0, 3600.0], time = true }";
+    let unknowns = "[unknown.alpha]\nguess = 2e-5\ntruth = 3e-5\n[unknown.T0]\nguess = 80.0\ntruth = 90.0\n";
+    let problem = stated(
+        rod,
+        unknowns,
+        &["u_t = alpha*u_xx"],
+        &["t = 0: u = T0", "x = 0: u_x = 0", "x = 0.5: u_x = -2*(u - 20)"],
+    );
+    let weights: Vec<f64> = problem.equations.iter().map(|equation| equation.weight).collect();
+    let expected = [1.0, (0.5_f64 / 3600.0).powi(2), (0.5_f64 / 3600.0).powi(2)];
+    for (found, expected) in weights.iter().zip(expected) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{weights:?}");
+    }
+}
+
+/// Factors of the highest derivative, and numbers of which only the square matters, stay positive; rates do not.
+#[test]
+fn signs_are_kept_where_they_mean_nothing() {
+    let unknowns = "[unknown.D]\nguess = 1e-3\ntruth = 2e-3\n[unknown.c]\nguess = 2.0\ntruth = 1.0\n[unknown.r]\nguess = 1.0\ntruth = 1.0\n";
+    let equation = ["u_t = D*u_xx + c^2*u_x - r*u"];
+    let conditions = ["t = 0: u = sin(pi*x)", "x = [0, 1]: u = 0"];
+    let problem = stated(XT, unknowns, &equation, &conditions);
+    let moved: Vec<(Transform, f64)> = problem.unknowns.iter().map(|u| (u.transform, u.scale)).collect();
+    assert_eq!(moved, [(Transform::Log, 1e-3), (Transform::Log, 1.0), (Transform::Identity, 1.0)]);
+    let signed = unknowns.replace("guess = 1e-3", "signed = true\nguess = 1e-3");
+    assert_eq!(stated(XT, &signed, &equation, &conditions).unknowns[0].transform, Transform::Identity);
+    let fixed = unknowns.replace("guess = 2.0", "fixed = true\nguess = 2.0");
+    let fixed = stated(XT, &fixed, &equation, &conditions);
+    assert_eq!(fixed.unknown_names(), ["D", "r"]);
+    assert!(fixed.constants.iter().any(|constant| constant.name == "c" && constant.value == 2.0));
+}
+
+fn solved(problem: &Problem) -> Outcome {
+    run(problem, &Job::default(), &mut Silent).expect("it runs")
+}
+
+/// Shipped problems without forms, points and states come to the same answer on the same data, within a tenth of an sd.
+#[test]
+fn restated_problems_have_the_same_answer() {
+    type Edit = (&'static str, &'static str);
+    let cases: [(&str, &[Edit]); 4] = [
+        (
+            "fisher-kpp",
+            &[
+                (
+                    "residual = \"u_t - 0.01*D*u_xx - rho*u*(1-u)\"",
+                    "holds = \"u_t = 0.01*D*u_xx + rho*u*(1-u)\"",
+                ),
+                (
+                    "[state.u]\nform = \"0.5*sin(pi*x)^2 + net*x*(1-x)*t\"",
+                    "[condition.a]\nat = { t = 0.0 }\nholds = \"u = 0.5*sin(pi*x)^2\"\n[condition.b]\nat = { x = [0, 1] }\nholds = \"u = 0\"",
+                ),
+                ("noise = 0.0 ", "noise = 0.01 "),
+            ],
+        ),
+        (
+            "poisson-scalar",
+            &[
+                ("residual = \"D*u_xx + pi^2*sin(pi*x)\"", "holds = \"-D*u_xx = pi^2*sin(pi*x)\""),
+                (
+                    "[state.u]\nform  = \"net*x*(1-x)\"\ntruth = \"sin(pi*x)/D\"",
+                    "[condition.b]\nat = { x = [0, 1] }\nholds = \"u = 0\"",
+                ),
+                ("{ x = 51 }", "{ x = 51 }, noise = 0.01"),
+            ],
+        ),
+        (
+            "two-species",
+            &[
+                ("residual = \"u_t - D*u_xx + k*u\"", "holds = \"u_t = D*u_xx - k*u\""),
+                ("residual = \"v_t - D*v_xx - k*u\"", "holds = \"v_t = D*v_xx + k*u\""),
+                (
+                    "[state.u]\nform  = \"sin(pi*x) + net*x*(1-x)*t\"\ntruth = \"exp(-(D*pi^2 + k)*t)*sin(pi*x)\"",
+                    "[condition.a]\nat = { t = 0.0 }\nholds = \"u = sin(pi*x)\"\n[condition.b]\nat = { x = [0, 1] }\nholds = \"u = 0\"",
+                ),
+                (
+                    "[state.v]\nform  = \"net*x*(1-x)*t\"\ntruth = \"exp(-D*pi^2*t)*(1 - exp(-k*t))*sin(pi*x)\"",
+                    "[condition.c]\nat = { t = 0.0 }\nholds = \"v = 0\"\n[condition.d]\nat = { x = [0, 1] }\nholds = \"v = 0\"",
+                ),
+                ("scale = 0.1\n", ""),
+                ("{ x = 31, t = 31 } } }\n\n[train", "{ x = 31, t = 31 }, noise = 0.005 } }\n\n[train"),
+            ],
+        ),
+        (
+            "advection-diffusion",
+            &[
+                ("residual = \"u_t + c*u_x - nu*u_xx - s\"", "holds = \"u_t + c*u_x = nu*u_xx + s\""),
+                (
+                    "[state.u]\nform  = \"sin(2*pi*x) + net*t\"\ntruth = \"s*t + exp(-4*pi^2*nu*t)*sin(2*pi*(x - c*t))\"",
+                    "[condition.a]\nat = { t = 0.0 }\nholds = \"u = sin(2*pi*x)\"",
+                ),
+                ("scale = 0.01\n", ""),
+                ("t = 17 }", "t = 17 }, noise = 0.02"),
+            ],
+        ),
+    ];
+    for (name, edits) in cases {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../problems");
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let noise = edits.last().unwrap();
+        let by_hand = read(&text.replace(noise.0, noise.1));
+        let mut restated = text.clone();
+        for (from, to) in edits {
+            assert!(restated.contains(from), "{name}: {from}");
+            restated = restated.replace(from, to);
+        }
+        let points = |line: &&str| !line.starts_with("points ");
+        let restated = restated.lines().filter(points).collect::<Vec<_>>().join("\n");
+        let mut textbook = read(&restated);
+        for (observation, table) in
+            textbook.observations.iter_mut().zip(observed_tables(&by_hand, 0).unwrap())
+        {
+            assert!(matches!(observation.data, Data::Synthetic { .. }));
+            let Data::Synthetic { noise, .. } = observation.data else { unreachable!() };
+            let sigma = Some(vec![noise; table.values.len()]);
+            observation.data = Data::Table(bilo::problem::Table { sigma, ..table });
+        }
+        let (hand, book) = (solved(&by_hand), solved(&textbook));
+        for (a, b) in hand.unknowns.numbers.iter().zip(&book.unknowns.numbers) {
+            let distance = (a.estimate - b.estimate).abs() / a.sd.unwrap();
+            assert!(distance < 0.1, "{name}: {} {} {}, {distance} sd", a.name, a.estimate, b.estimate);
+        }
+    }
+}
+
+/// A string: u = sin(pi x) cos(pi c t); a pendulum without friction for small angles: p = 0.01 cos(w t).
+#[test]
+fn second_order_in_time_has_its_exact_solutions() {
+    let string = stated(
+        XT,
+        "[unknown.c]\nguess = 1.0\ntruth = 1.0\n",
+        &["u_tt = c^2*u_xx"],
+        &["t = 0: u = sin(pi*x)", "t = 0: u_t = 0", "x = [0, 1]: u = 0"],
+    );
+    let pi = std::f64::consts::PI;
+    let reference = ReferenceSolver::new(&string).unwrap();
+    let solution = reference.solve(&string.eta_of_guess()).unwrap();
+    let (x, t) = (vec![0.3, 0.5, 0.8], vec![0.7, 1.3, 2.0]);
+    let found = solution.observe(&string.observations[0].value, &[x.clone(), t.clone()]).unwrap();
+    for ((x, t), found) in x.iter().zip(&t).zip(found) {
+        // Second order on 800 cells and steps.
+        assert!((found - (pi * x).sin() * (pi * t).cos()).abs() < 1e-4, "{found}");
+    }
+    let swing = stated(
+        T,
+        "[unknown.w]\nguess = 2.0\ntruth = 2.0\n",
+        &["u_tt = -w^2*u"],
+        &["t = 1: u = 0.5", "t = 1: u_t = 0"],
+    );
+    let reference = ReferenceSolver::new(&swing).unwrap();
+    let solution = reference.solve(&swing.eta_of_guess()).unwrap();
+    let found = solution.observe(&swing.observations[0].value, &[vec![2.0, 3.0]]).unwrap();
+    for (t, found) in [2.0_f64, 3.0].iter().zip(found) {
+        assert!((found - 0.5 * (2.0 * (t - 1.0)).cos()).abs() < 1e-5, "{found}");
+    }
+    assert!(reference.describe().contains("Runge-Kutta"), "{}", reference.describe());
+}
+
+/// A rod in SI units whose end cools, and an oscillation of which a dictionary of few features sees nothing: the default
+/// comes to the truth within its error bars, green.
+#[test]
+fn the_default_finds_another_way_where_a_dictionary_fails() {
+    let rod = "x = [0.0, 0.5]\nt = { range = [0.0, 3600.0], time = true }";
+    let unknowns = "[unknown.alpha]\nguess = 2e-5\ntruth = 3e-5\n[unknown.h]\nguess = 2.0\ntruth = 5.0\n";
+    let rod = stated(
+        rod,
+        unknowns,
+        &["u_t = alpha*u_xx"],
+        &["t = 0: u = 90", "x = 0: u_x = 0", "x = 0.5: u_x = -h*(u - 20)"],
+    );
+    let swing = stated(
+        "t = { range = [0.0, 30.0], time = true }",
+        "[unknown.w]\nguess = 3.0\ntruth = 3.02\n",
+        &["u_tt = -w^2*u"],
+        &["t = 0: u = 0.5", "t = 0: u_t = 0"],
+    );
+    for problem in [rod, swing] {
+        let outcome = solved(&problem);
+        assert_eq!(outcome.verdict.colour, bilo::outcome::Colour::Green, "{:?}", outcome.verdict);
+        for number in &outcome.unknowns.numbers {
+            let distance = (number.estimate - number.truth.unwrap()).abs() / number.sd.unwrap();
+            assert!(distance < 4.0, "{number:?}");
+        }
+    }
+}
