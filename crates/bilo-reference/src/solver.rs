@@ -1,6 +1,7 @@
 //! The reference solver: the same problem, read off the same formulas, for a solver that knows nothing
 //! of networks. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
 
+mod conditions;
 mod defined;
 mod interface;
 mod law;

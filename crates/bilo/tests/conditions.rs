@@ -328,3 +328,66 @@ fn the_default_finds_another_way_where_a_dictionary_fails() {
         }
     }
 }
+
+/// Well-posed statements have a reference solver; of the others it says what is missing or too much.
+#[test]
+fn conditions_are_counted() {
+    let u = |order: &str| format!("u_t = D*{order}");
+    let heat = u("u_xx");
+    let (kdv, beam) = ("u_t = -D*u_xxx".to_owned(), "u_tt = -D*u_xxxx".to_owned());
+    let start = "t = 0: u = sin(pi*x)^2";
+    let cases: &[(&str, &[&str], &[&str], &str)] = &[
+        (X, &["D*u_xx = 1"], &["x = 0: u = 0", "x = 1: u = 0"], ""),
+        (X, &["D*u_xx = 1"], &["x = 0: u = 0", "x = 0: u_x = 1"], ""),
+        (X, &["D*u_xx = 1"], &["x = 0: u = 0"], "u needs one condition at x = 1"),
+        (X, &["D*u_xx = 1"], &["x = 1: u_x = u"], "u needs one condition at x = 0"),
+        (
+            X,
+            &["D*u_xx = 1"],
+            &["x = 0: u = 0", "x = 1: u = 0", "x = 1: u_x = 0"],
+            "u has three conditions along x, where its equation takes two",
+        ),
+        (X, &["D*u_x = 1"], &["x = 0: u = 0"], ""),
+        (X, &["D*u_x = 1"], &[], "u needs one condition at x = 0 or x = 1, where it flows in"),
+        (X, &["D*u_xxxx = 1"], &["x = [0, 1]: u = 0", "x = [0, 1]: u_xx = 0"], ""),
+        (
+            X,
+            &["D*u_xxxx = 1"],
+            &["x = [0, 1]: u = 0"],
+            "u needs one condition at x = 0, and u needs one condition at x = 1",
+        ),
+        (XT, &[&heat], &[start, "x = [0, 1]: u = 0"], ""),
+        (XT, &[&heat], &["x = [0, 1]: u = 0"], "the state `u` has no initial value"),
+        (XT, &[&heat], &[start, "t = 0: u = 0", "x = [0, 1]: u = 0"], "u has two initial values"),
+        (XT, &[&heat], &[start], "u needs one condition at x = 0, and u needs one condition at x = 1"),
+        (XT, &["u_tt = D*u_xx"], &[start, "x = [0, 1]: u = 0"], "the state `u` has no initial rate `u_t`"),
+        (XT, &[&kdv], &[start, "x = [0, 1]: u = 0", "x = 1: u_x = 0"], ""),
+        (XT, &[&kdv], &[start, "x = [0, 1]: u = 0"], "u needs three conditions along x, found two"),
+        (
+            XT,
+            &[&beam],
+            &[start, "t = 0: u_t = 0", "x = [0, 1]: u = 0", "x = 1: u_x = 0"],
+            "u needs one condition at x = 0",
+        ),
+        (XY, &["D*lap(u) = 1"], &["x = [0, 2]: u = 0", "y = 0: u = 0"], "u needs one condition at y = 1"),
+        (XT, &["u_t = D*u_xx - v", "v_t = u - v"], &[start, "t = 0: v = 0", "x = [0, 1]: u = 0"], ""),
+        (
+            XT,
+            &["u_t = D*u_xx - v", "v_t = v_xx + u"],
+            &[start, "t = 0: v = 0", "x = [0, 1]: u = 0"],
+            "v needs one condition at x = 0, and v needs one condition at x = 1",
+        ),
+        (
+            XT,
+            &["u_t = D*u_xx - v", "v_t = u - v"],
+            &[start, "t = 0: v = 0", "x = [0, 1]: u = 0", "x = 0: v = 0"],
+            "v has one condition along x, and no derivative along it asks for any",
+        ),
+        (T, &["u_t = -D*u"], &["t = 1: u = 1"], ""),
+    ];
+    for (coordinates, equations, conditions, expected) in cases {
+        let problem = stated(coordinates, D, equations, conditions);
+        let found = ReferenceSolver::new(&problem).err().map_or(String::new(), |error| error.headline());
+        assert_eq!(found, *expected, "{equations:?} {conditions:?}");
+    }
+}

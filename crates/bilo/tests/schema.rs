@@ -133,15 +133,18 @@ points = { grid = { t = 5, x = 3 } }
 [observation.profile]
 data = { synthetic = { sobol = 16, noise = 0.01 } }
 likelihood = { kind = "robust" }
+[observation.measured]
+data = { file = "data.csv" }
 "#;
 
 /// Where a table stands in that problem.
-const PLACES: [(&str, &str); 9] = [
+const PLACES: [(&str, &str); 10] = [
     ("image", "given.image"),
     ("unknown", "unknown.D"),
     ("function", "unknown.f"),
     ("regularise", "unknown.f.regularise"),
     ("likelihood", "observation.profile.likelihood"),
+    ("data", "observation.measured.data"),
     ("operator", "operator"),
     ("network", "network"),
     ("train", "train"),
@@ -153,6 +156,7 @@ fn choices(setting: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let image = arrays::npz(&[("image", &[4], &[0.0, 1.0, 1.0, 0.0])]);
     std::fs::write(folder.path().join("image.npz"), image).expect("an image");
+    std::fs::write(folder.path().join("data.csv"), "x,t,value\n0.5,0.5,1\n").expect("data");
     let read = |set: Vec<String>| Problem::from_toml("front.toml", FRONT, folder.path(), &Overrides::of(set));
     read(vec![]).expect("a good problem");
     let error = read(vec![setting.to_owned()]).expect_err(setting).to_string();

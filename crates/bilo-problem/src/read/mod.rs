@@ -133,7 +133,8 @@ fn read_unknown(path: &str, entry: &Entry, constants: &[Constant]) -> Result<Unk
         bounds,
         scale: reader.number("scale")?.unwrap_or(1.0),
         transform: reader.word("transform")?.unwrap_or(Transform::Identity),
-        signed: reader.boolean("signed")?.unwrap_or(false) || reader.get("transform").is_some(),
+        signed: reader.boolean("signed")?.unwrap_or(false)
+            || reader.word("transform")? == Some(Transform::Identity),
         fixed: reader.boolean("fixed")?.unwrap_or(false),
         rate: reader.number("rate")?,
         unit: reader.string("unit")?,

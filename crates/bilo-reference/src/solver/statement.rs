@@ -201,6 +201,11 @@ impl<'a> Parts<'a> {
     fn read_initial_condition(&mut self, equation: &Equation, residual: Expr) -> Result<()> {
         for state in 0..self.states.len() {
             if let Some(value) = self.solved_for(state, residual) {
+                if self.initial[state].is_some() {
+                    let name = self.names.graph.function_name(self.states[state]);
+                    let message = format!("{name} has two initial values");
+                    return Err(unsupported(&message, Some(equation)));
+                }
                 self.initial[state] = Some(value);
                 return Ok(());
             }
@@ -252,6 +257,11 @@ impl<'a> Parts<'a> {
         let states = self.plain_states();
         let interface = self.interface(&states)?;
         let interior = self.interior_by_state()?;
+        let faults = self.condition_faults(&interior);
+        if !faults.is_empty() {
+            let equation = self.interior.first().map(|(equation, _)| *equation);
+            return Err(unsupported(&faults.join("; "), equation));
+        }
         let interior = interior.into_iter().map(|residual| self.with_states(&states, residual)).collect();
         let initial = if self.axes.time.is_some() { self.initial_values()? } else { vec![] };
         let initial = initial.into_iter().map(|value| self.with_states(&states, value)).collect();
