@@ -36,7 +36,9 @@ pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
         check.function(function)?;
     }
     for equation in &problem.equations {
-        check.not_negative(&format!("equation.{}.weight", equation.name), equation.weight)?;
+        let condition = problem.conditions.iter().any(|condition| condition.name == equation.name);
+        let kind = if condition { "condition" } else { "equation" };
+        check.not_negative(&format!("{kind}.{}.weight", equation.name), equation.weight)?;
         check.places_at_truth(equation)?;
     }
     for observation in &problem.observations {
@@ -297,6 +299,10 @@ impl Check<'_> {
     /// Every formula has a meaning in its scope, and everything declared is used.
     fn formulas(&self) -> Result<()> {
         let problem = self.problem;
+        let mut names = Names::new(problem)?;
+        names.bind_states_opaque(problem);
+        // Before the forms that are made of them, so that errors point at what was written.
+        problem.conditions.iter().try_for_each(|condition| names.lower(&condition.holds).map(drop))?;
         let mut in_forms = Names::new(problem)?;
         self.state_truths(&mut in_forms)?;
         let enrichments = &problem.operator.dictionary.enrich;

@@ -21,6 +21,12 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Vec<Condition>)>
     if written.states.is_empty() {
         written.states = states::named_by_equations(&written)?;
     }
+    for condition in &written.conditions {
+        if written.equations.iter().any(|equation| equation.name == condition.name) {
+            let message = format!("the name `{}` of this condition is taken by an equation", condition.name);
+            return Err(written.places.error_at_key(&format!("condition.{}", condition.name), message).into());
+        }
+    }
     let read = condition::read_all(&written)?;
     let faces: Vec<Face> = read.iter().flat_map(|condition| condition.faces.iter().copied()).collect();
     let mut in_form: Vec<FixedValue> = vec![];
