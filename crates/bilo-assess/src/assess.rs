@@ -16,7 +16,7 @@ use crate::picture::{self, Solutions};
 use crate::predictor::{OperatorPredictor, Predictor};
 use crate::solver_error::{self, Grid};
 use crate::uncertainty::Uncertainty;
-use crate::{best_fit, function_score, function_uncertainty, intervals, laplace, minima};
+use crate::{best_fit, derived, function_score, function_uncertainty, intervals, laplace, minima};
 use bilo_fit::gauss_newton::minimise;
 use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
@@ -134,6 +134,7 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>, place: Pla
         minima::add_images(&mut outcome, run);
     }
     intervals::add(&mut outcome, problem);
+    derived::add(&mut outcome, problem)?;
     laplace::add(&mut outcome, problem, &run.data().joint());
     Ok(outcome)
 }

@@ -22,6 +22,11 @@ pub(crate) fn add(outcome: &mut Outcome, problem: &Problem) {
     }
 }
 
+/// Half of a 95 % interval for a standard deviation.
+pub(crate) fn half_width(outcome: &Outcome, sd: f64) -> f64 {
+    quantile(UPPER[1], freedom(outcome)) * sd
+}
+
 /// The degrees of freedom that the noise was estimated with; infinite where it is stated.
 fn freedom(outcome: &Outcome) -> f64 {
     let estimated = outcome.noise.iter().filter(|noise| noise.source == NoiseSource::Residuals);

@@ -11,6 +11,7 @@ mod assess;
 pub mod audit;
 mod best_fit;
 mod context;
+mod derived;
 mod estimate;
 pub mod evidence;
 pub mod examine;

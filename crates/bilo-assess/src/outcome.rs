@@ -33,7 +33,7 @@ pub use drawing::{Drawing, Line, Shown, Whose};
 pub use goodness::{ChiSquare, Goodness, ObservationFit, Outlier, ResidualTest, TestKind};
 pub use operator::{DictionaryOutcome, Kind, LearnedOutcome, LearnedSeconds, OperatorOutcome, SolvedBy};
 pub use profile::{Flat, ProfileOutcome, ProfilePoint};
-pub use unknowns::{FunctionOutcome, ScalarOutcome, Unknowns};
+pub use unknowns::{DerivedOutcome, FunctionOutcome, ScalarOutcome, Unknowns};
 pub use verdict::{Colour, Minimum, Reason, ReasonKind, StartOutcome, Verdict};
 
 use bilo_problem::Problem;
@@ -67,6 +67,9 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unknowns.
     pub unknowns: Unknowns,
+    /// What follows from the unknowns.
+    #[serde(default, with = "named")]
+    pub derived: Vec<DerivedOutcome>,
     /// The states.
     #[serde(with = "named")]
     pub states: Vec<StateOutcome>,
@@ -183,6 +186,7 @@ impl Outcome {
             stop: Stop::Steps,
             verdict: Verdict::default(),
             unknowns: Unknowns { numbers, functions: vec![] },
+            derived: vec![],
             states: problem.states.iter().map(|state| StateOutcome::alone(&state.name)).collect(),
             solved_by: SolvedBy::default(),
             operator: None,

@@ -3,6 +3,7 @@
 use crate::checkpoint::Keeping;
 use crate::failure::Failure;
 use crate::files::PROBLEM;
+use crate::guesses;
 use crate::problems::{self, Shipped};
 use crate::resume::{KEEP_EVERY, Resume};
 use crate::statement::Statement;
@@ -84,6 +85,15 @@ struct ProblemArgs {
     /// Replace a setting of the file, e.g. --set train.rate=0.01 (may be given several times)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Take an unknown for known, e.g. --fix D=2 (may be given several times)
+    #[arg(long, value_name = "NAME=VALUE")]
+    fix: Vec<String>,
+    /// Begin the search elsewhere, e.g. --guess D=1.5 (may be given several times)
+    #[arg(long, value_name = "NAME=VALUE")]
+    guess: Vec<String>,
+    /// Begin where another run ended: its folder
+    #[arg(long, value_name = "DIR")]
+    guess_from: Option<PathBuf>,
     /// Let the problem name files outside its own folder
     #[arg(long)]
     allow_outside: bool,
@@ -99,7 +109,7 @@ struct RunArgs {
     /// How to solve the problem
     #[arg(long, default_value = "automatic", value_parser = methods())]
     method: &'static dyn Method,
-    /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is bilo]
+    /// Where the results go [default: runs/NAME-SEED, with the method before the seed unless it is automatic]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// End with exit code 3 if the verdict is orange, 4 if it is red
@@ -358,7 +368,10 @@ impl Args {
 
 impl ProblemArgs {
     fn resolve(self) -> Result<(Statement, Overrides), Failure> {
-        let overrides = Overrides { recipe: self.recipe, ..Overrides::of(self.set) };
+        let earlier = self.guess_from.as_deref().map(guesses::of_run).transpose()?.unwrap_or_default();
+        let fixed = guesses::fixed(&self.fix)?;
+        let set = [self.set, earlier, guesses::stated(&self.guess)?, fixed].concat();
+        let overrides = Overrides { recipe: self.recipe, ..Overrides::of(set) };
         Ok((Statement::find(&self.file, self.allow_outside)?, overrides))
     }
 }

@@ -13,7 +13,7 @@ use bilo::Job;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of BiLO; the name
+/// `runs/NAME-SEED`, or `runs/NAME-METHOD-SEED` so that another method replaces no run of the default; the name
 /// of a problem is fit for a folder's.
 pub(crate) fn default_folder(problem: &str, job: &Job) -> PathBuf {
     let seed = job.seed;

@@ -12,6 +12,7 @@ mod compare;
 mod failure;
 mod files;
 mod folder;
+mod guesses;
 mod interrupt;
 mod manual;
 mod models;

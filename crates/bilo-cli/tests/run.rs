@@ -40,6 +40,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "method",
         "recipe",
         "seed",
+        "derived",
         "device",
         "precision",
         "stop",

@@ -90,6 +90,12 @@ impl ProblemBuilder {
         self
     }
 
+    /// Adds a quantity that follows from the unknowns, an expression of them and of constants.
+    pub fn derived(mut self, name: &str, value: &str) -> Self {
+        self.written.derived.push((name.to_string(), value.to_string()));
+        self
+    }
+
     /// Adds an extra input of the networks, an expression of coordinates, constants and scalar unknowns.
     pub fn input(mut self, name: &str, value: &str) -> Self {
         self.written.inputs.push((name.to_string(), value.to_string()));

@@ -94,9 +94,9 @@ pub use files::{nifti, npy};
 pub use grid::spline;
 pub use grid::values::GridValues;
 pub use model::{
-    Argument, Condition, Constant, Contour, Coordinate, Data, Equation, FIELD, Formula, FunctionBasis,
-    GivenField, HeldBy, Input, KnownFunction, Layout, Learning, Likelihood, Made, Matern, Neighbour,
-    Observation, Picture, Points, Prior, PriorAt, Problem, Quadrature, RandomField, Regulariser,
+    Argument, Condition, Constant, Contour, Coordinate, Data, Derived, Equation, FIELD, Formula,
+    FunctionBasis, GivenField, HeldBy, Input, KnownFunction, Layout, Learning, Likelihood, Made, Matern,
+    Neighbour, Observation, Picture, Points, Prior, PriorAt, Problem, Quadrature, RandomField, Regulariser,
     RegulariserKind, Renewal, Sigma, State, Table, Transform, Unknown, UnknownFunction, Variable, divided,
 };
 pub use read::Overrides;

@@ -33,6 +33,7 @@ pub(crate) fn outcome() -> Outcome {
         precision: "f32".into(),
         stop: Stop::Steps,
         unknowns: Unknowns { numbers: vec![known, unknown("a", None, 0.1, 0.25, None)], functions: vec![] },
+        derived: vec![],
         states: vec![StateOutcome {
             name: "u".into(),
             relative_l2_vs_classical: Some(1e-3),

@@ -5,8 +5,8 @@ use crate::columns::aligned;
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
-    Divergence, FunctionOutcome, LearnedOutcome, NoiseSource, OperatorOutcome, Outcome, Reason,
-    RegularisationOutcome, ScalarOutcome, SolvedBy, Stop, Verdict,
+    DerivedOutcome, Divergence, FunctionOutcome, LearnedOutcome, NoiseSource, OperatorOutcome, Outcome,
+    Reason, RegularisationOutcome, ScalarOutcome, SolvedBy, Stop, Verdict,
 };
 use bilo::problem::text::digits;
 use std::fmt::Write;
@@ -30,12 +30,15 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
         text.push('\n');
     }
     outcome.unknowns.functions.iter().for_each(|unknown| text += &function(unknown));
+    if !matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
+        outcome.derived.iter().for_each(|derived| text += &follows(derived));
+    }
     text += &verdict(&outcome.verdict);
     text += &operator(outcome);
     text += &states(outcome);
     text += &classical(outcome);
     for note in &outcome.notes {
-        let _ = writeln!(text, "{}.", note.trim_end_matches('.'));
+        let _ = writeln!(text, "{}.", capital(note.trim_end_matches('.')));
     }
     for warning in &outcome.warnings {
         let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));
@@ -97,6 +100,21 @@ fn unknowns(unknowns: &[ScalarOutcome]) -> String {
     let rows: Vec<[String; COLUMNS]> =
         [HEADING.map(String::from)].into_iter().chain(unknowns.iter().map(row)).collect();
     aligned(&rows)
+}
+
+/// What follows from the unknowns.
+fn follows(derived: &DerivedOutcome) -> String {
+    let sd = derived.sd.map_or(String::new(), |sd| format!(" ± {sd:.1e}"));
+    let ends = |(lo, hi): (f64, f64)| format!(", 95 % interval [{}, {}]", significant(lo), significant(hi));
+    let interval = derived.interval_95.map_or(String::new(), ends);
+    let truth = derived.truth.map_or(String::new(), |truth| format!(", truth {}", significant(truth)));
+    format!("It follows that {} = {}{sd}{interval}{truth}.\n", derived.name, significant(derived.estimate))
+}
+
+/// A sentence as it begins.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn function(unknown: &FunctionOutcome) -> String {

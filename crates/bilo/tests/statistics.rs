@@ -479,3 +479,32 @@ fn a_coarse_grid_says_by_how_much_it_moves_a_function() {
     assert!(reasons(&coarse).contains(&ReasonKind::Discretisation), "{:?}", coarse.verdict);
     assert!(!reasons(&fine).contains(&ReasonKind::Discretisation), "{:?}", fine.verdict);
 }
+
+/// What follows from A and k has the error bar of a linear function of them, with their correlation: for A/k
+/// (A/k)² ((sA/A)² + (sk/k)² - 2 r sA sk/(A k)).
+#[test]
+fn what_follows_has_its_error_bar() {
+    let table = draws(25, 1, (1.5, 0.8), 0.05, true, &mut Pcg64::seed_from_u64(12));
+    let problem = Problem::builder("decay")
+        .coordinate(Coordinate::time("t", 0.0, 2.0))
+        .unknown(Unknown::new("A", 1.4).truth(1.5))
+        .unknown(Unknown::new("k", 1.0).truth(0.8))
+        .derived("ratio", "A/k")
+        .derived("half", "log(2)/k")
+        .holds("decay", "u_t = -k*u")
+        .condition("start", ("t", 0.0), "u = A")
+        .observation("o", "u", DataSpec::table(table))
+        .build()
+        .unwrap();
+    let outcome = adjoint(&problem);
+    let [a, k] = &outcome.unknowns.numbers[..] else { panic!("two unknowns") };
+    let (sa, sk) = (a.sd.unwrap() / a.estimate, k.sd.unwrap() / k.estimate);
+    let r = outcome.correlations[0][1];
+    let [ratio, half] = &outcome.derived[..] else { panic!("two quantities") };
+    let exact = (a.estimate / k.estimate) * (sa * sa + sk * sk - 2.0 * r * sa * sk).sqrt();
+    assert!((ratio.sd.unwrap() / exact - 1.0).abs() < 1e-9 && ratio.estimate == a.estimate / k.estimate);
+    assert!((half.sd.unwrap() / (half.estimate * sk) - 1.0).abs() < 1e-9);
+    assert!((half.truth.unwrap() - 2.0_f64.ln() / 0.8).abs() < 1e-12);
+    let (lo, hi) = half.interval_95.unwrap();
+    assert!((hi - lo - 2.0 * 1.959_964 * half.sd.unwrap()).abs() < 1e-5 * half.sd.unwrap());
+}

@@ -139,6 +139,34 @@ pub struct FunctionOutcome {
     pub gradient: Cow<'static, str>,
 }
 
+/// A quantity that follows from the unknowns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DerivedOutcome {
+    /// Its name.
+    #[serde(skip)]
+    pub name: String,
+    /// At the estimate.
+    #[serde(deserialize_with = "super::json::number")]
+    pub estimate: f64,
+    /// At the truth, if that is known.
+    pub truth: Option<f64>,
+    /// Its standard deviation, to first order in those of the unknowns.
+    pub sd: Option<f64>,
+    /// The 95 % confidence interval.
+    #[serde(default, deserialize_with = "optional_pair")]
+    pub interval_95: Option<(f64, f64)>,
+}
+
+impl Named for DerivedOutcome {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+}
+
 impl Named for ScalarOutcome {
     fn name(&self) -> &str {
         &self.name

@@ -1,6 +1,7 @@
 //! What a problem says when it is asked: names as expressions, points, values of its functions, terms of its data.
 
 pub(crate) mod clustered;
+mod derived;
 pub mod given_columns;
 pub(crate) mod input;
 pub(crate) mod known;

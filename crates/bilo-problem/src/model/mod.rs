@@ -34,5 +34,5 @@ pub use points::{Layout, Points, Renewal};
 pub use prior::{Prior, PriorAt};
 pub use problem::Problem;
 pub use random_field::RandomField;
-pub use statement::{Condition, Equation, HeldBy, Input, State};
+pub use statement::{Condition, Derived, Equation, HeldBy, Input, State};
 pub use unknown::{Transform, Unknown};

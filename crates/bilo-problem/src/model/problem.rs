@@ -8,7 +8,7 @@ use crate::model::learning::Learning;
 use crate::model::neighbour::Neighbour;
 use crate::model::observation::Observation;
 use crate::model::picture::Picture;
-use crate::model::statement::{Condition, Equation, Input, State};
+use crate::model::statement::{Condition, Derived, Equation, Input, State};
 use crate::model::unknown::Unknown;
 use crate::settings::{Classical, NetworkChoice, OperatorChoice, Training};
 
@@ -29,6 +29,8 @@ pub struct Problem {
     pub unknowns: Vec<Unknown>,
     /// The functions to be inferred.
     pub functions: Vec<UnknownFunction>,
+    /// What follows from the unknowns and is told with them.
+    pub derived: Vec<Derived>,
     /// What networks see beside the coordinates.
     pub inputs: Vec<Input>,
     /// What the PDE is about; several states make a system.

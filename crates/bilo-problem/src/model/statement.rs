@@ -14,6 +14,15 @@ pub struct Input {
     pub value: Formula,
 }
 
+/// A quantity that follows from the unknowns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// Its name, which no other expression may use.
+    pub name: String,
+    /// An expression of unknown numbers and constants.
+    pub value: Formula,
+}
+
 /// A state variable of the PDE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {

@@ -18,7 +18,7 @@ use crate::model::unknown::{Transform, Unknown};
 use crate::resolve::argument::Variables;
 use crate::resolve::compose::states::implied_states;
 use crate::schema;
-use crate::tree::reader::{Reader, number, pair, string, table};
+use crate::tree::reader::{Reader, formula, number, pair, string, table};
 use crate::tree::{Entry, Table, Value, join};
 use crate::written::points::PointsSpec;
 use crate::written::{ConditionSpec, EquationSpec, Said, StateSpec, Written};
@@ -51,6 +51,7 @@ pub(crate) fn read(mut tree: Table) -> Result<Written> {
     let pictures = read_each(&tree, "picture", |path, entry| statement.picture(path, entry))?;
     written.conditions = read_each(&tree, "condition", |path, entry| statement.condition(path, entry))?;
     (written.equations, written.observations, written.pictures) = (equations, observations, pictures);
+    written.derived = read_each(&tree, "derived", read_derived)?;
     written.settings = tree.split_off(&schema::SETTINGS);
     written.places.extend(&tree);
     written.constants = constants;
@@ -187,6 +188,11 @@ fn read_implied_states(tree: &Table) -> Vec<StateSpec> {
     }
     let declared = ["coordinates", "constants", "given", "unknown", "input"].map(keys).concat();
     implied_states(&statements, &keys("coordinates"), &declared)
+}
+
+/// A name and an expression.
+fn read_derived(_: &str, entry: &Entry) -> Result<(String, String)> {
+    Ok((entry.key.clone(), formula(&entry.node, &entry.key)?.text))
 }
 
 fn read_state(path: &str, entry: &Entry) -> Result<StateSpec> {

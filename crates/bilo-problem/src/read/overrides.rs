@@ -4,7 +4,8 @@ use crate::diagnostic::{Diagnostic, Result, suggest};
 use crate::tree::{Assignment, Entry, Table, Value};
 
 /// Tables whose entries have names of their own, and what such an entry is.
-const NAMED: [&str; 7] = ["given", "unknown", "input", "state", "equation", "observation", "picture"];
+const NAMED: [&str; 8] =
+    ["given", "unknown", "input", "state", "equation", "condition", "observation", "picture"];
 
 /// What a command line changes in a problem file.
 #[derive(Clone, Debug, Default)]

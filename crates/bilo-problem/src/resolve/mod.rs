@@ -24,7 +24,7 @@ use crate::model::domain::Constant;
 use crate::model::formula::Formula;
 use crate::model::learning::Learning;
 use crate::model::problem::Problem;
-use crate::model::statement::{Equation, Input, State};
+use crate::model::statement::{Derived, Equation, Input, State};
 use crate::settings::Context;
 use crate::tree::Places;
 use crate::written::points::PointsSpec;
@@ -52,6 +52,10 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
     let recipe = chosen.training.recipe;
     let functions = Functions { variables, context, recipe, knowns: Knowns { places, folder } };
     let functions = all(written.functions, |function| functions.resolve(function))?;
+    let derived = written.derived.iter().map(|(name, value)| {
+        Ok(Derived { name: name.clone(), value: places.formula(&format!("derived.{name}"), value)? })
+    });
+    let derived = derived.collect::<Result<_>>()?;
     let inputs =
         written.inputs.iter().map(|(name, value)| input(name, value, places)).collect::<Result<_>>()?;
     let unweighted =
@@ -70,6 +74,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         about: written.about,
         given,
         functions,
+        derived,
         inputs,
         states: all(written.states, |spec| state(spec, places))?,
         equations,

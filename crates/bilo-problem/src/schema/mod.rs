@@ -21,7 +21,7 @@ pub use kind::{Fallback, Key, Kind, TableSchema};
 pub(crate) use settings::*;
 pub(crate) use statement::*;
 
-use Kind::{Any, Each, Number, Pair, Table, Text};
+use Kind::{Any, Each, Expression, Number, Pair, Table, Text};
 use kind::{optional, required};
 
 /// Every table of a problem file, the file itself first.
@@ -55,6 +55,13 @@ pub static PROBLEM: TableSchema = TableSchema {
             "[what is to be found](#unknownname)",
         )
         .said("tables `[unknown.NAME]`"),
+        optional(
+            "derived",
+            Each(&Expression),
+            "none",
+            "[what follows from the unknowns](#derived), expressions of them and of constants",
+        )
+        .said("table `[derived]`"),
         optional(
             "input",
             Each(&Table(&INPUT)),

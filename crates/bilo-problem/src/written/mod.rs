@@ -33,6 +33,8 @@ pub(crate) struct Written {
     pub(crate) unknowns: Vec<Unknown>,
     pub(crate) functions: Vec<FunctionSpec>,
     /// Names and values.
+    pub(crate) derived: Vec<(String, String)>,
+    /// Names and values.
     pub(crate) inputs: Vec<(String, String)>,
     pub(crate) states: Vec<StateSpec>,
     pub(crate) equations: Vec<EquationSpec>,

@@ -49,6 +49,7 @@ pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.classical()?;
     check.learning()?;
     check.neighbours()?;
+    check.derived()?;
     check.formulas()?;
     check.scheme()
 }
@@ -139,6 +140,7 @@ impl Check<'_> {
         names.extend(p.given.iter().map(|g| ("given", g.name.as_str())));
         names.extend(p.unknowns.iter().map(|u| ("unknown", u.name.as_str())));
         names.extend(p.functions.iter().map(|f| ("unknown", f.name.as_str())));
+        names.extend(p.derived.iter().map(|d| ("derived", d.name.as_str())));
         names.extend(p.inputs.iter().map(|i| ("input", i.name.as_str())));
         names.extend(p.states.iter().map(|s| ("state", s.name.as_str())));
         let condition = |name: &str| p.conditions.iter().any(|c| c.name == name);
@@ -294,6 +296,18 @@ impl Check<'_> {
     fn learning(&self) -> Result<()> {
         let Some(examples) = &self.problem.learning.examples else { return Ok(()) };
         self.count("examples", examples.size(), 2, MOST_EXAMPLES)
+    }
+
+    /// What follows from the unknowns follows from nothing else, and has a value at the guess.
+    fn derived(&self) -> Result<()> {
+        for derived in &self.problem.derived {
+            let thetas: Vec<f64> = self.problem.unknowns.iter().map(|unknown| unknown.guess).collect();
+            let (value, _) = derived.at(self.problem, &thetas)?;
+            self.demand(value.is_finite(), &format!("derived.{}", derived.name), || {
+                format!("`{}` has no value at the guess", derived.name)
+            })?;
+        }
+        Ok(())
     }
 
     /// Every formula has a meaning in its scope, and everything declared is used.

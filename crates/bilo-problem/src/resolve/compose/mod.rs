@@ -24,7 +24,10 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Vec<Condition>)>
     for condition in &written.conditions {
         if written.equations.iter().any(|equation| equation.name == condition.name) {
             let message = format!("the name `{}` of this condition is taken by an equation", condition.name);
-            return Err(written.places.error_at_key(&format!("condition.{}", condition.name), message).into());
+            return Err(written
+                .places
+                .error_at_key(&format!("condition.{}", condition.name), message)
+                .into());
         }
     }
     let read = condition::read_all(&written)?;
