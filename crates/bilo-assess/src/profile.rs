@@ -151,7 +151,8 @@ impl Walk<'_> {
     fn side(&self, step: f64, top: &Held) -> Result<Side> {
         let (start, limit) = (top.eta[self.number], self.limit(step, top));
         let mut side = Side { points: vec![], ends: [None; 2], flat: None };
-        let mut length = FIRST * step;
+        let longest = self.longest_first(start);
+        let mut length = (FIRST * step).clamp(-longest, longest);
         let mut at = start;
         while side.points.len() < MOST {
             let next = if step > 0.0 { (at + length).min(limit) } else { (at + length).max(limit) };
@@ -179,6 +180,15 @@ impl Walk<'_> {
         }
         side.flat = side.ends[1].is_none().then(|| self.flat(&side.points));
         Ok(side)
+    }
+
+    /// A first step that the other unknowns can follow, whatever the error bar is.
+    fn longest_first(&self, start: f64) -> f64 {
+        match self.unknown().transform {
+            bilo_problem::Transform::Log => 1.0,
+            bilo_problem::Transform::Identity if start != 0.0 => start.abs(),
+            bilo_problem::Transform::Identity => f64::INFINITY,
+        }
     }
 
     /// Where a side ends at the latest: at the bound, or after so many decades.

@@ -18,6 +18,12 @@ fn outcome(text: &str, set: &[&str]) -> Outcome {
     run(&read(text, set), &Job::default(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// By BiLO alone, without another solver where it fails.
+fn by_bilo(text: &str, set: &[&str]) -> Outcome {
+    let job = Job { method: &bilo::method::Bilo, ..Job::default() };
+    run(&read(text, set), &job, &mut Silent).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn largest_error(outcome: &Outcome) -> f64 {
     outcome
         .unknowns
@@ -214,7 +220,7 @@ fn functions_move_by_gauss_newton() {
 #[test]
 fn a_network_takes_over_where_polynomials_fail() {
     let text = include_str!("../../../problems/burgers-initial.toml");
-    let outcome = outcome(text, &["train.pretrain-steps=2", "train.train-steps=2"]);
+    let outcome = by_bilo(text, &["train.pretrain-steps=2", "train.train-steps=2"]);
     let operator = outcome.operator.expect("a local operator");
     assert_eq!(operator.kind.name(), "network");
     assert!(operator.why.expect("a reason").contains("changes by"));
@@ -245,7 +251,7 @@ fn a_kink_without_its_input_is_left_to_a_network() {
         pretrain-steps = 5
         train-steps = 5
     "#;
-    let outcome = outcome(kink, &[]);
+    let outcome = by_bilo(kink, &[]);
     let operator = outcome.operator.expect("a local operator");
     assert_eq!((operator.kind.name(), outcome.steps.train), ("network", 5));
     let why = operator.why.expect("a reason");

@@ -155,7 +155,8 @@ fn networks_are_trained_with_their_own_residual_and_checked_with_the_equation() 
     let mut problem = poisson(&[&[trained], &steps[..]].concat());
     for (kind, name, tolerance) in [(KINDS[0], "network", 0.02), (KINDS[1], "dictionary", 1e-5)] {
         problem.operator.kind = kind;
-        let outcome = bilo::run(&problem, &bilo::Job::default(), &mut Silent).unwrap();
+        let job = bilo::Job { method: &bilo::method::Bilo, ..bilo::Job::default() };
+        let outcome = bilo::run(&problem, &job, &mut Silent).unwrap();
         assert_eq!(outcome.operator.expect("a local operator").kind.name(), name);
         let distance = outcome.states[0].relative_l2_vs_classical.unwrap();
         assert!((distance - 1.0).abs() < tolerance, "{name}: {distance}");

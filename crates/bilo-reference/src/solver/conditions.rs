@@ -29,7 +29,7 @@ impl Parts<'_> {
         if own.iter().any(|boundary| mentioned(boundary.residual).len() != 1) {
             return vec![];
         }
-        let mut faults = vec![];
+        let (mut faults, mut needed_in_all) = (vec![], 0);
         for state in (0..self.states.len()).filter(|state| !self.rates.iter().any(|r| r.state == *state)) {
             // Of a state and its rate, the equation of the rate has the derivatives.
             let equation = self.rates.iter().find(|rate| rate.of == state).map_or(state, |rate| rate.state);
@@ -37,9 +37,11 @@ impl Parts<'_> {
             let at = |end: End| {
                 own.iter().filter(|b| b.side.end == end && mentioned(b.residual) == [state]).count()
             };
+            needed_in_all += needed;
             faults.extend(self.fault(state, space, needed, (at(End::Lower), at(End::Upper))));
         }
-        faults
+        // One state's conditions may stand for another's, as in u_x = p, p_x = f.
+        if needed_in_all == own.len() { vec![] } else { faults }
     }
 
     /// The highest order of a state's derivatives, along a coordinate or in all; none if the state does not occur.

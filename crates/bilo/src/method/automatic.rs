@@ -77,6 +77,7 @@ fn is_free(run: &RunContext<'_>) -> bool {
     run.from.is_none()
         && run.problem.operator.kind == OperatorKind::Automatic
         && run.problem.training.recipe != Recipe::Paper
+        && run.problem.equations.iter().all(|equation| equation.points.renewal.is_none())
 }
 
 fn is_doubtful(outcome: &Outcome) -> bool {
