@@ -25,6 +25,9 @@ const FINE: f64 = 0.1;
 /// Most unknowns of the grid times steps in time of a solve: some seconds with all its derivatives.
 const MOST_WORK: f64 = 1.1e7;
 
+/// What a step in time of a few unknowns costs, in unknowns of a large step.
+const MARCHING: f64 = 50.0;
+
 /// Observed orders of convergence beyond this are chance.
 const HIGHEST_ORDER: f64 = 4.0;
 
@@ -66,7 +69,7 @@ struct Search<'a> {
 enum Fit {
     Numbers(LeastSquares, Theta),
     /// With what the values are multiplied by.
-    Functions(FunctionFit, Vec<f64>, Theta),
+    Functions(Box<FunctionFit>, Vec<f64>, Theta),
 }
 
 impl<'a> Search<'a> {
@@ -199,7 +202,7 @@ impl Fit {
         let eta = &evaluation.theta.eta;
         let noise = NoiseLevels::new(&data, &evaluation.sites, &evaluation.values, &fitted, eta).ok()?;
         let sd = fit.deviations(&evaluation.theta, noise.spread())?;
-        Some(Fit::Functions(fit, evaluation.loss_terms.roots.clone(), sd))
+        Some(Fit::Functions(Box::new(fit), evaluation.loss_terms.roots.clone(), sd))
     }
 
     /// What the unknowns make of errors of the observed values.
@@ -240,7 +243,11 @@ fn coarser(classical: &Classical) -> Option<Classical> {
 /// Unknowns of the grid times steps in time.
 fn work(problem: &Problem, classical: &Classical) -> f64 {
     let cells: f64 = classical.cells.iter().map(|&cells| cells as f64).product();
-    let evolves =
-        problem.coordinates.iter().any(|coordinate| coordinate.time) && problem.coordinates.len() > 1;
-    cells * if evolves { classical.steps as f64 } else { 1.0 } * problem.states.len() as f64
+    let times = match &problem.coordinates[..] {
+        // In time alone the cells are steps, one after the other.
+        [alone] if alone.time => MARCHING,
+        all if all.iter().any(|coordinate| coordinate.time) => classical.steps as f64,
+        _ => 1.0,
+    };
+    cells * times * problem.states.len() as f64
 }

@@ -187,7 +187,7 @@ mod tests {
     fn the_default_folder_has_the_name_and_the_seed() {
         let job = |seed, method| Job { seed, method, ..Job::default() };
         assert_eq!(
-            default_folder("fisher-kpp", &job(3, &bilo::method::Bilo)),
+            default_folder("fisher-kpp", &job(3, &bilo::method::Automatic)),
             Path::new("runs/fisher-kpp-3")
         );
         assert_eq!(default_folder("a.b", &job(0, &bilo::method::Adjoint)), Path::new("runs/a.b-adjoint-0"));

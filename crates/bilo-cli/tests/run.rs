@@ -40,12 +40,12 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "method",
         "recipe",
         "seed",
-        "derived",
         "device",
         "precision",
         "stop",
         "verdict",
         "unknowns",
+        "derived",
         "states",
         "solved_by",
         "operator",
@@ -59,8 +59,8 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
         "correlations",
         "singular_values",
         "weakest",
-        "log_evidence",
         "log_likelihood",
+        "log_evidence",
         "starts",
         "minima",
         "noise",
@@ -79,7 +79,7 @@ fn json_has_the_promised_shape_and_nothing_else_is_printed() {
     ];
     assert_eq!(keys(&outcome), expected);
     assert_eq!(outcome["problem"], "decay");
-    assert_eq!(outcome["method"], "bilo");
+    assert_eq!(outcome["method"], "automatic");
     assert_eq!(outcome["recipe"], "fast");
     assert_eq!(outcome["seed"], 3);
     assert_eq!(outcome["stop"], "converged");
@@ -142,7 +142,7 @@ fn the_adjoint_method_writes_the_same_files_into_a_folder_of_its_own() {
     assert_eq!(keys(&outcome), keys(&bilo));
     assert_eq!(keys(&outcome["unknowns"]["k"]), keys(&bilo["unknowns"]["k"]));
     assert_eq!(outcome["method"], "adjoint");
-    assert_eq!(outcome["device"], "classical solver, finite differences, 20 cells");
+    assert_eq!(outcome["device"], "classical solver, implicit Runge-Kutta steps, 20 of time");
     assert_eq!((&outcome["precision"], &outcome["stop"]), (&"f64".into(), &"converged".into()));
     let k = &outcome["unknowns"]["k"];
     assert!((k["estimate"].as_f64().unwrap() - 2.0).abs() < 0.01, "{k}");

@@ -193,8 +193,12 @@ impl ReferenceSolver {
     }
 
     fn with(problem: &Problem, content: Content) -> Result<Self> {
-        let evolving = on_ring(problem).and_then(|ring| Self::of(&ring, content).ok());
-        evolving.map_or_else(|| Self::of(problem, content), Ok)
+        match on_ring(problem).map(|ring| Self::of(&ring, content)) {
+            None => Self::of(problem, content),
+            Some(Ok(evolving)) => Ok(evolving),
+            // Of a problem that is neither, it is said why it does not evolve.
+            Some(Err(error)) => Self::of(problem, content).map_err(|_| error),
+        }
     }
 
     fn of(problem: &Problem, content: Content) -> Result<Self> {

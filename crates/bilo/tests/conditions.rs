@@ -43,7 +43,15 @@ const D: &str = "[unknown.D]\nguess = 1.0\ntruth = 2.0\n";
 /// What the form is, and which conditions are left to equations.
 #[test]
 fn forms_hold_what_they_can() {
-    let cases: &[(&str, &[&str], &[&str], &str, &[&str])] = &[
+    // Coordinates, equations, conditions; the form, and what it does not hold.
+    type Case = (
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+        &'static str,
+        &'static [&'static str],
+    );
+    let cases: &[Case] = &[
         (X, &["D*u_xx = 1"], &["x = 0: u = 0", "x = 1: u = 0"], "net*x*(1 - x)", &[]),
         (X, &["D*u_xx = 1"], &["x = 0: u = 3", "x = 1: u = D"], "3*(1 - x) + D*x + net*x*(1 - x)", &[]),
         (X, &["D*u_xx = 1"], &["x = 0: u = 3", "x = 1: u_x = -u"], "3 + net*x", &["c1"]),

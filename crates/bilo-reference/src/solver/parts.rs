@@ -1,7 +1,6 @@
 //! What a statement is made of, as it is read off a problem.
 
 use super::Axes;
-use super::rates::Rate;
 use bilo_expr::{Expr, Function, Symbol};
 use bilo_problem::{Equation, Names, Problem};
 use bilo_solve::Boundary;
@@ -30,6 +29,13 @@ pub(super) struct Parts<'a> {
     pub(super) rates: Vec<Rate>,
     /// What holds at a place inside the domain.
     pub(super) jumps: Vec<JumpCondition<'a>>,
+}
+
+/// A state, and the one that stands for its rate; both by number among those that are solved for.
+#[derive(Clone, Copy)]
+pub(super) struct Rate {
+    pub(super) of: usize,
+    pub(super) state: usize,
 }
 
 /// What stands for a state of the problem.

@@ -1,16 +1,9 @@
 //! Equations of second order in time as systems of first order: the rate v = u_t is a state too.
 
-use super::parts::Parts;
+use super::parts::{Parts, Rate};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex};
 use bilo_problem::diagnostic::Result;
 use std::collections::BTreeMap;
-
-/// A state, and the one that stands for its rate; both by number among those that are solved for.
-#[derive(Clone, Copy)]
-pub(super) struct Rate {
-    pub(super) of: usize,
-    pub(super) state: usize,
-}
 
 impl Parts<'_> {
     /// Adds a state for the rate of every state whose second derivative in time some equation has.

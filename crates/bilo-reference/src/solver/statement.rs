@@ -5,7 +5,7 @@ use super::parts::{Parts, Standing};
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
-use bilo_problem::diagnostic::{Diagnostic, Error, Result};
+use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
 use bilo_problem::{Coordinate, Equation, Names, Problem, State, given_columns};
 use bilo_solve::{Axis, Boundary, End, Side, Statement};
 use std::collections::BTreeMap;
@@ -242,13 +242,17 @@ impl<'a> Parts<'a> {
     /// The value of every state at the start.
     pub(super) fn initial_values(&self) -> Result<Vec<Expr>> {
         let stated = self.solved_states();
-        let value =
-            |(number, value): (usize, &Option<Expr>)| match self.rates.iter().find(|r| r.state == number) {
-                Some(rate) => value.ok_or_else(|| {
-                    missing_rate(stated[rate.of], self.names.graph.function_name(self.states[number]))
-                }),
-                None => value.ok_or_else(|| missing_initial(stated[number])),
-            };
+        let origin = || self.interior.first().map(|(equation, _)| equation.residual.origin.clone());
+        let value = |(number, value): (usize, &Option<Expr>)| {
+            let rate = self.rates.iter().find(|rate| rate.state == number);
+            value.ok_or_else(|| match rate {
+                Some(rate) => {
+                    let name = self.names.graph.function_name(self.states[number]);
+                    missing_rate(stated[rate.of], name, origin().unwrap_or_default())
+                }
+                None => missing_initial(stated[number], origin().unwrap_or_default()),
+            })
+        };
         self.initial.iter().enumerate().map(value).collect()
     }
 
@@ -327,17 +331,17 @@ fn held_inside(state: &State) -> Error {
         .into()
 }
 
-fn missing_initial(state: &State) -> Error {
+fn missing_initial(state: &State, origin: Origin) -> Error {
     let name = &state.name;
     let message = format!("the state `{name}` has no initial value");
     let help = format!("add a condition at the start: `holds = \"{name} = ...\"`");
-    Diagnostic::new(message, state.form.origin.clone()).help(help).into()
+    Diagnostic::new(message, origin).help(help).into()
 }
 
-fn missing_rate(state: &State, rate: &str) -> Error {
+fn missing_rate(state: &State, rate: &str, origin: Origin) -> Error {
     let message = format!("the state `{}` has no initial rate `{rate}`", state.name);
     let help = format!("add a condition at the start: `holds = \"{rate} = 0\"`");
-    Diagnostic::new(message, state.form.origin.clone()).help(help).into()
+    Diagnostic::new(message, origin).help(help).into()
 }
 
 /// All orders of 0..count.

@@ -3,7 +3,7 @@
 
 use super::bilo::{networks, with_dictionary};
 use super::{Adjoint, Bilo, Method};
-use bilo_assess::outcome::{Colour, Outcome, ReasonKind, SolvedBy};
+use bilo_assess::outcome::{Colour, Outcome, ReasonKind, SolvedBy, Stop};
 use bilo_assess::{Estimate, RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
@@ -57,7 +57,8 @@ impl Method for Automatic {
         outcome: Outcome,
         monitor: &mut Monitor<'_>,
     ) -> Result<Outcome> {
-        if !is_free(run) || run.reference.is_err() || !is_doubtful(&outcome) {
+        let ended = matches!(outcome.stop, Stop::Converged | Stop::Steps | Stop::Diverged);
+        if !ended || !is_free(run) || run.reference.is_err() || !is_doubtful(&outcome) {
             return Ok(outcome);
         }
         monitor.note("the reference solver searches too, since it disagrees");

@@ -148,7 +148,7 @@ impl Extension<'_> {
     /// Half of the trials at ends, where faces meet.
     fn scattered(&self, trial: usize, coordinate: usize) -> f64 {
         let inside = fraction(trial, coordinate);
-        if trial % 2 == 0 { inside } else { f64::from(u8::from(inside > 0.5)) }
+        if trial.is_multiple_of(2) { inside } else { f64::from(u8::from(inside > 0.5)) }
     }
 
     fn place(&self, face: Face) -> f64 {
