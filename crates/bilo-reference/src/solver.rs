@@ -105,6 +105,8 @@ impl From<ReferenceError> for Error {
 struct Axes {
     space: Vec<usize>,
     time: Option<usize>,
+    /// Whether space is such a ring.
+    ring: bool,
 }
 
 /// The name of the ring, which no file can have given.
@@ -126,15 +128,20 @@ fn on_ring(problem: &Problem) -> Option<Problem> {
 
 impl Axes {
     fn new(problem: &Problem) -> Result<Self> {
-        let space = match problem.coordinates.last() {
-            Some(last) if last.name == RING => vec![1],
-            _ => divided(&problem.coordinates),
-        };
+        Self::with(problem, divided(&problem.coordinates), false)
+    }
+
+    /// Those of a problem in time alone on its ring.
+    fn on_ring(problem: &Problem) -> Result<Self> {
+        Self::with(problem, vec![1], true)
+    }
+
+    fn with(problem: &Problem, space: Vec<usize>, ring: bool) -> Result<Self> {
         if space.len() > 2 {
             return Err(unsupported("the classical solver takes one or two space coordinates", None));
         }
         let time = problem.coordinates.iter().position(|coordinate| coordinate.time);
-        Ok(Self { time: time.filter(|time| !space.contains(time)), space })
+        Ok(Self { time: time.filter(|time| !space.contains(time)), space, ring })
     }
 
     /// The coordinates in the solver's order: space, then time.
@@ -164,11 +171,11 @@ fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
 }
 
 /// In time alone the cells of the problem are those of time.
-fn resolution(problem: &Problem) -> Resolution {
+fn resolution(problem: &Problem, axes: &Axes) -> Resolution {
     let classical = &problem.classical;
-    match problem.coordinates.last() {
-        Some(last) if last.name == RING => Resolution { cells: vec![RING_CELLS], steps: classical.cells[0] },
-        _ => Resolution { cells: classical.cells.clone(), steps: classical.steps },
+    match axes.ring {
+        true => Resolution { cells: vec![RING_CELLS], steps: classical.cells[0] },
+        false => Resolution { cells: classical.cells.clone(), steps: classical.steps },
     }
 }
 
@@ -193,16 +200,15 @@ impl ReferenceSolver {
     }
 
     fn with(problem: &Problem, content: Content) -> Result<Self> {
-        match on_ring(problem).map(|ring| Self::of(&ring, content)) {
-            None => Self::of(problem, content),
-            Some(Ok(evolving)) => Ok(evolving),
+        let Some(ring) = on_ring(problem) else { return Self::of(problem, Axes::new(problem)?, content) };
+        match Self::of(&ring, Axes::on_ring(&ring)?, content) {
+            Ok(evolving) => Ok(evolving),
             // Of a problem that is neither, it is said why it does not evolve.
-            Some(Err(error)) => Self::of(problem, content).map_err(|_| error),
+            Err(error) => Self::of(problem, Axes::new(problem)?, content).map_err(|_| error),
         }
     }
 
-    fn of(problem: &Problem, content: Content) -> Result<Self> {
-        let axes = Axes::new(problem)?;
+    fn of(problem: &Problem, axes: Axes, content: Content) -> Result<Self> {
         let mut parts = Parts::read(problem, &axes, content)?;
         let refused = |error: ReferenceError| unsupported(&error.to_string(), problem.equations.first());
         let engine = match law::find(&mut parts)? {
@@ -224,8 +230,8 @@ impl ReferenceSolver {
             names: parts.names,
             states: parts.states,
             standing: parts.standing,
+            resolution: resolution(problem, &axes),
             axes,
-            resolution: resolution(problem),
             stated: None,
         })
     }
@@ -334,10 +340,6 @@ impl ReferenceSolver {
         }
     }
 
-    fn is_on_ring(&self) -> bool {
-        self.names.coordinates.last().is_some_and(|&last| self.names.graph.symbol_name(last) == RING)
-    }
-
     /// The scheme's name in a problem file.
     pub fn scheme(&self) -> &'static str {
         match self.engine {
@@ -352,7 +354,7 @@ impl ReferenceSolver {
         let cells = cells.join(" x ");
         let steps = self.resolution.steps;
         match (&self.engine, self.axes.time) {
-            (_, Some(0)) if self.is_on_ring() => format!("implicit Runge-Kutta steps, {steps} of time"),
+            (_, Some(0)) if self.axes.ring => format!("implicit Runge-Kutta steps, {steps} of time"),
             (Engine::Godunov(..), _) => {
                 format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
             }

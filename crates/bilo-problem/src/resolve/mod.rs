@@ -36,7 +36,7 @@ use points::Ground;
 
 /// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
 pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
-    let (written, conditions) = compose::compose(with_fixed(written))?;
+    let (written, composed) = compose::compose(with_fixed(written))?;
     let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
     let of_state = written.functions.iter().any(|function| function.range.is_some());
     let input_names: Vec<&str> = written.inputs.iter().map(|(name, _)| name.as_str()).collect();
@@ -58,11 +58,6 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
     let derived = derived.collect::<Result<_>>()?;
     let inputs =
         written.inputs.iter().map(|(name, value)| input(name, value, places)).collect::<Result<_>>()?;
-    let unweighted =
-        |equation: &EquationSpec| equation.weight.is_none() && !matches!(equation.said, Said::Residual(_));
-    let to_weigh: Vec<usize> =
-        (0..written.equations.len()).filter(|&e| unweighted(&written.equations[e])).collect();
-    let textbook = written.equations.iter().all(|equation| !matches!(equation.said, Said::Residual(_)));
     let equations = all(written.equations, |spec| equation(spec, ground))?;
     let observations = all(written.observations, |spec| observation::resolve(spec, &state_names, ground))?;
     let pictures = all(written.pictures, |spec| picture::resolve(spec, ground, &observations))?;
@@ -78,7 +73,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         inputs,
         states: all(written.states, |spec| state(spec, places))?,
         equations,
-        conditions,
+        conditions: composed.conditions.clone(),
         observations,
         pictures,
         operator: chosen.operator,
@@ -92,10 +87,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         unknowns,
     };
     check::check(&problem, places)?;
-    if textbook {
-        compose::unknowns::tune(&mut problem)?;
-    }
-    compose::weight::balance(&mut problem, &to_weigh)?;
+    composed.finish(&mut problem)?;
     Ok(problem)
 }
 

@@ -2,13 +2,12 @@
 
 use super::parts::{Parts, Rate};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex};
-use bilo_problem::diagnostic::Result;
 use std::collections::BTreeMap;
 
 impl Parts<'_> {
     /// Adds a state for the rate of every state whose second derivative in time some equation has.
-    pub(super) fn add_rates(&mut self) -> Result<()> {
-        let Some(time) = self.axes.time else { return Ok(()) };
+    pub(super) fn add_rates(&mut self) {
+        let Some(time) = self.axes.time else { return };
         for of in 0..self.states.len() {
             if self.highest_order(of, time) != 2 {
                 continue;
@@ -20,7 +19,6 @@ impl Parts<'_> {
             self.states.push(rate);
             self.rates.push(Rate { of, state: self.states.len() - 1 });
         }
-        Ok(())
     }
 
     /// An expression with rates in the place of derivatives in time.

@@ -32,7 +32,7 @@ impl<'a> Parts<'a> {
             jumps: vec![],
         };
         parts.define_states()?;
-        parts.add_rates()?;
+        parts.add_rates();
         parts.initial = vec![None; parts.states.len()];
         for (number, state) in parts.solved_states().into_iter().enumerate() {
             parts.read_form(number, state)?;

@@ -2,12 +2,16 @@
 //! networks where there is nothing else.
 
 use super::bilo::{networks, with_dictionary};
+use super::starts::started_at;
 use super::{Adjoint, Bilo, Method};
-use bilo_assess::outcome::{Colour, Outcome, ReasonKind, SolvedBy, Stop};
-use bilo_assess::{Estimate, RunContext, assess};
+use bilo_assess::outcome::{Outcome, ReasonKind, SolvedBy, Stop};
+use bilo_assess::{Estimate, RunContext};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
-use bilo_problem::{OperatorKind, Problem, Recipe};
+use bilo_problem::{OperatorKind, Recipe};
+
+/// What is said where the reference solver gave the answer.
+const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
 
 /// BiLO with a dictionary, the reference solver or networks, whichever comes to an answer.
 pub struct Automatic;
@@ -35,7 +39,8 @@ impl Method for Automatic {
         monitor.note(&format!("the reference solver, not a dictionary: {reason}"));
         match Adjoint.solve(run, monitor) {
             Ok(mut estimate) => {
-                estimate.notes.push(format!("the reference solver searched, not a dictionary: {reason}"));
+                estimate.notes.push(format!("no dictionary: {reason}"));
+                estimate.notes.push(UNCHECKED.to_owned());
                 Ok(estimate)
             }
             Err(error) if error.ends_search() => Err(error),
@@ -62,11 +67,13 @@ impl Method for Automatic {
             return Ok(outcome);
         }
         monitor.note("the reference solver searches too, since it disagrees");
-        let from = started_at(run.problem, &outcome);
-        let there = RunContext { from: None, ..run.with(&from) };
-        let second = Adjoint.solve(&there, monitor).and_then(|estimate| assess(&there, estimate));
-        match second {
-            Ok(second) if is_better(&second, &outcome) => Ok(finished(run, second, &outcome)),
+        match started_at(run, &Adjoint, &best_known(&outcome), monitor) {
+            Ok(mut second) if is_better(&second, &outcome) => {
+                let ours = outcome.solved_by.name();
+                second.notes.push(format!("the {ours}'s estimate was not the reference solver's best fit"));
+                second.notes.push(UNCHECKED.to_owned());
+                Ok(second)
+            }
             Err(error) if error.ends_search() => Err(error),
             _ => Ok(outcome),
         }
@@ -89,26 +96,12 @@ fn is_doubtful(outcome: &Outcome) -> bool {
         && outcome.verdict.reasons.iter().any(|reason| doubt(reason.kind))
 }
 
-/// The problem with the best values that are known for guesses.
-fn started_at(problem: &Problem, outcome: &Outcome) -> Problem {
-    let mut problem = problem.clone();
-    for (unknown, found) in problem.unknowns.iter_mut().zip(&outcome.unknowns.numbers) {
-        unknown.guess = found.data_optimal.unwrap_or(found.estimate);
-    }
-    problem
+/// The best values that are known.
+fn best_known(outcome: &Outcome) -> Vec<f64> {
+    outcome.unknowns.numbers.iter().map(|number| number.data_optimal.unwrap_or(number.estimate)).collect()
 }
 
 fn is_better(second: &Outcome, first: &Outcome) -> bool {
-    let rank = |outcome: &Outcome| (outcome.verdict.colour, outcome.log_likelihood.map(|l| -l));
-    let ((a, low_a), (b, low_b)) = (rank(second), rank(first));
-    a < b || (a == b && (a == Colour::Green || low_a < low_b))
-}
-
-/// With the guesses that were stated, and what happened.
-fn finished(run: &RunContext<'_>, mut second: Outcome, first: &Outcome) -> Outcome {
-    let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);
-    second.unknowns.numbers.iter_mut().zip(stated).for_each(|(number, guess)| number.guess = guess);
-    let ours = first.solved_by.name();
-    second.notes.push(format!("the reference solver searched: the {ours}'s estimate was not its best fit"));
-    second
+    let (ours, theirs) = (second.verdict.colour, first.verdict.colour);
+    ours < theirs || (ours == theirs && second.log_likelihood > first.log_likelihood)
 }

@@ -3,12 +3,11 @@
 //! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
 //! only from the best of them, if that is better than where it ended.
 
-use super::Job;
+use super::{Job, Method};
 use bilo_assess::minima::{add_starts, search_from};
 use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
-use bilo_problem::Problem;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
 
@@ -61,14 +60,13 @@ fn again(
     start: &[f64],
     monitor: &mut Monitor<'_>,
 ) -> Result<Outcome> {
-    let mut problem: Problem = run.problem.clone();
-    problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
-    let named = problem.unknowns.iter().map(|u| format!("{} = {}", u.name, digits(u.guess, 4)));
+    let unknowns = run.problem.unknowns.iter().zip(start);
+    let named = unknowns.map(|(unknown, &value)| format!("{} = {}", unknown.name, digits(value, 4)));
     let place = named.collect::<Vec<_>>().join(", ");
     monitor.note(&format!("a better minimum is near {place}: searching again from there"));
-    let there = RunContext { from: None, ..run.with(&problem) };
-    let mut second = match job.method.solve(&there, monitor).and_then(|estimate| assess(&there, estimate)) {
+    let mut second = match started_at(run, job.method, start, monitor) {
         Ok(second) => second,
+        Err(error) if error.ends_search() => return Err(error),
         Err(error) => {
             monitor.note(&format!("no search from there: {}", error.headline()));
             return Ok(first);
@@ -77,10 +75,26 @@ fn again(
     if second.log_likelihood <= first.log_likelihood {
         return Ok(first);
     }
-    let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);
-    second.unknowns.numbers.iter_mut().zip(stated).for_each(|(number, guess)| number.guess = guess);
     second
         .notes
         .push(format!("the search from the guess ended in a worse minimum; this one was found from {place}"));
     Ok(second)
+}
+
+/// What a method comes to from other values than the stated guesses; judged by those, since a number that ran away from
+/// them did so wherever it started.
+pub(super) fn started_at(
+    run: &RunContext<'_>,
+    method: &dyn Method,
+    start: &[f64],
+    monitor: &mut Monitor<'_>,
+) -> Result<Outcome> {
+    let mut problem = run.problem.clone();
+    problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
+    let there = RunContext { from: None, ..run.with(&problem) };
+    let mut outcome = assess(&there, method.solve(&there, monitor)?)?;
+    let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);
+    outcome.unknowns.numbers.iter_mut().zip(stated).for_each(|(number, guess)| number.guess = guess);
+    outcome.judge();
+    Ok(outcome)
 }

@@ -4,20 +4,40 @@ mod condition;
 mod form;
 mod points;
 pub(crate) mod states;
-pub(crate) mod unknowns;
+mod unknowns;
 mod value;
-pub(crate) mod weight;
+mod weight;
 
 use crate::diagnostic::Result;
+use crate::model::problem::Problem;
 use crate::model::statement::{Condition, HeldBy};
 use crate::written::points::HeldAt;
 use crate::written::{EquationSpec, Said, StateSpec, Written};
 use condition::{Face, FixedValue};
 use value::Values;
 
+/// What is left to choose once the problem is resolved, and how each condition is held.
+pub(crate) struct Composed {
+    pub(crate) conditions: Vec<Condition>,
+    /// The equations whose weights are not stated.
+    to_weigh: Vec<usize>,
+    /// Whether nothing is stated as a residual: then scales and transforms are chosen too.
+    textbook: bool,
+}
+
+impl Composed {
+    /// Chooses what depends on the whole problem.
+    pub(crate) fn finish(&self, problem: &mut Problem) -> Result<()> {
+        if self.textbook {
+            unknowns::tune(problem)?;
+        }
+        weight::balance(problem, &self.to_weigh)
+    }
+}
+
 /// Adds states that only equations name, forms that hold what they can, conditions that they cannot as equations, and
-/// points; tells how each condition is held.
-pub(crate) fn compose(mut written: Written) -> Result<(Written, Vec<Condition>)> {
+/// points.
+pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     if written.states.is_empty() {
         written.states = states::named_by_equations(&written)?;
     }
@@ -63,8 +83,15 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Vec<Condition>)>
         let holds = read.holds;
         conditions.push(Condition { name: spec.name, holds, at: in_words(&spec.at), held_by });
     }
+    let by_residual = |equation: &EquationSpec| matches!(equation.said, Said::Residual(_));
+    let unweighted = |equation: &EquationSpec| equation.weight.is_none() && !by_residual(equation);
+    let composed = Composed {
+        conditions,
+        to_weigh: (0..equations.len()).filter(|&e| unweighted(&equations[e])).collect(),
+        textbook: !equations.iter().any(by_residual),
+    };
     written.equations = equations;
-    Ok((written, conditions))
+    Ok((written, composed))
 }
 
 /// `x = 0` or `x = 0 and 1, t = 0.5`

@@ -35,7 +35,8 @@ pub(crate) fn tune(problem: &mut Problem) -> Result<()> {
     Ok(())
 }
 
-/// Whether nothing is stated that says where it may go.
+/// Whether nothing is stated that says where it may go. A truth that is not positive, of which synthetic data are to be
+/// made, says it too.
 fn is_free(unknown: &Unknown) -> bool {
     let unbounded = unknown.bounds.is_none() && unknown.prior.is_none() && !unknown.signed;
     unbounded
