@@ -208,10 +208,10 @@ fn rank_and_square(penalty: &Mat<f64>, pull: &[f64]) -> Option<(usize, f64)> {
 fn rows(data: &DataLoss<'_>, evaluation: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
     let mut rows = vec![];
     for (observation, sites) in data.problem().observations.iter().zip(&evaluation.sites) {
-        for i in 0..sites.coordinates[0].len() {
-            let place: Vec<Vec<f64>> = sites.coordinates.iter().map(|column| vec![column[i]]).collect();
+        for datum in 0..sites.len() {
+            let place = sites.sampling.of_datum(datum);
             let root = evaluation.loss_terms.roots[rows.len()];
-            rows.push(flat(&evaluation.solution.gradient(&observation.value, &place, &[root])?));
+            rows.push(flat(&evaluation.solution.observed_gradient(observation, &place, &[root])?));
         }
     }
     Ok(rows)

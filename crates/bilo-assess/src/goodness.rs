@@ -117,7 +117,7 @@ impl Fitting<'_> {
         let untested = self.untested(part);
         let repeated_rows = match &self.observation.likelihood {
             Likelihood::Gaussian | Likelihood::MeanSquare => {
-                repeated::rows(&self.sites.coordinates, &part.data, self.noise.sd.unwrap_or(0.0))
+                repeated::rows(&self.sites.sampling.coordinates, &part.data, self.noise.sd.unwrap_or(0.0))
             }
             _ => vec![],
         };
@@ -146,7 +146,7 @@ impl Fitting<'_> {
         }
         let (seen, standardised) = self.standardised(part);
         let select = |column: &Vec<f64>| seen.iter().map(|&row| column[row]).collect();
-        let columns: Vec<Vec<f64>> = self.sites.coordinates.iter().map(select).collect();
+        let columns: Vec<Vec<f64>> = self.sites.sampling.coordinates.iter().map(select).collect();
         let coordinates = residuals::Places::new(self.problem, &columns);
         // Errors that are not normal are what other likelihoods are for.
         let likelihood = &self.observation.likelihood;

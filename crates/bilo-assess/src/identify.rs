@@ -8,7 +8,7 @@ use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::unit;
 use bilo_problem::truth::StatedTruth;
-use bilo_problem::{Data, Likelihood, Observation, Problem, Table};
+use bilo_problem::{Data, Likelihood, Observation, Problem, Sampling, Table};
 use bilo_reference::solver::ReferenceSolver;
 
 /// Resolution of the examination. The default on a line, 800, would take ten times as long and change the
@@ -95,7 +95,7 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
 }
 
 /// Where each observation is evaluated: values at their points, particles through the integral.
-pub(crate) fn observation_points(problem: &Problem) -> Result<Vec<Vec<Vec<f64>>>> {
+pub(crate) fn observation_points(problem: &Problem) -> Result<Vec<Sampling>> {
     let points =
         |(number, observation): (usize, &Observation)| match (&observation.data, &observation.likelihood) {
             (_, Likelihood::PoissonProcess { quadrature, .. }) => {
@@ -108,7 +108,10 @@ pub(crate) fn observation_points(problem: &Problem) -> Result<Vec<Vec<Vec<f64>>>
             (Data::Table(table), _) => Ok(table.coordinates.clone()),
             (Data::Drawn, _) => unreachable!("checked to be particles"),
         };
-    problem.observations.iter().enumerate().map(points).collect()
+    let places = |(number, observation): (usize, &Observation)| {
+        Sampling::new(problem, observation, points((number, observation))?)
+    };
+    problem.observations.iter().enumerate().map(places).collect()
 }
 
 fn eta_of(problem: &Problem, theta: &[f64]) -> Vec<f64> {
@@ -120,12 +123,12 @@ fn observe(
     problem: &Problem,
     reference: &ReferenceSolver,
     eta: &[f64],
-    points: &[Vec<Vec<f64>>],
+    points: &[Sampling],
 ) -> std::result::Result<Vec<Sensitivities>, String> {
     let solution = reference.solve_stated(problem, eta.to_vec()).map_err(|error| error.headline())?;
     let solution = solution.map_err(|error| error.to_string())?;
     let each = problem.observations.iter().zip(points);
-    each.map(|(observation, points)| solution.observe_with_slopes(&observation.value, points))
+    each.map(|(observation, points)| solution.observed_with_slopes(observation, points))
         .collect::<Result<_>>()
         .map_err(|error| error.to_string())
 }
@@ -135,12 +138,12 @@ fn observe(
 fn information(
     problem: &Problem,
     theta: &[f64],
-    points: &[Vec<Vec<f64>>],
+    points: &[Sampling],
     observed: &[Sensitivities],
 ) -> Result<Option<(Vec<f64>, String)>> {
     let mut roots = vec![];
     for ((observation, points), observed) in problem.observations.iter().zip(points).zip(observed) {
-        let table = expected_table(observation, points, &observed.values);
+        let table = expected_table(observation, &points.coordinates, &observed.values);
         let sites = Sites::new(problem, observation, &table, theta)?;
         if !sites.calibrated {
             return Ok(None);
@@ -188,7 +191,7 @@ struct Misfits {
 }
 
 impl Misfits {
-    fn new(problem: &Problem, points: &[Vec<Vec<f64>>], observed: &[Sensitivities]) -> Result<Self> {
+    fn new(problem: &Problem, points: &[Sampling], observed: &[Sensitivities]) -> Result<Self> {
         let mut truth = StatedTruth::new(problem)?;
         let mut found = Self::default();
         for (number, observation) in problem.observations.iter().enumerate() {
@@ -202,7 +205,7 @@ impl Misfits {
                     "{name}: data differ from the solution at the truth by {distance:.3e} (root mean square)"
                 ));
             }
-            let stated = truth.as_mut().map(|truth| truth.observe(&observation.value, &points[number]));
+            let stated = truth.as_mut().map(|truth| truth.observed(observation, &points[number]));
             if let Some(stated) = stated.transpose()?.flatten() {
                 let relative = norm(&minus(values, &stated)) / norm(&stated).max(f64::MIN_POSITIVE);
                 let line = format!(

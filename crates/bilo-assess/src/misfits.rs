@@ -45,7 +45,7 @@ fn fit(problem: &Problem, observation: &Observation, sites: &Sites, values: [Opt
     let particles = matches!(observation.likelihood, Likelihood::PoissonProcess { .. });
     let [network, classical] = values.map(|values| values.map(there));
     Fit {
-        coordinates: names.zip(sites.coordinates.iter().map(|column| there(column))).collect(),
+        coordinates: names.zip(sites.sampling.coordinates.iter().map(|column| there(column))).collect(),
         data: (!particles).then(|| part.data.clone()),
         sigma: part.sigma.clone(),
         network,

@@ -43,6 +43,78 @@ pub enum AstKind {
     Call(String, Vec<NodeId>),
     /// `d(a, x, y, ..)`: what is differentiated, and by which variables
     Derivative(NodeId, Vec<(String, Span)>),
+    /// `mean(a, x = [0, 1])`, `integral(a, x)`, `u(x = 0.4)`: of values at more than one place, or at another one
+    Functional(Functional),
+}
+
+/// What is made of values at other places than the one where an expression is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Functional {
+    /// What is made of them.
+    pub kind: FunctionalKind,
+    /// Of which expression.
+    pub of: NodeId,
+    /// The variables that are bound.
+    pub over: Vec<Over>,
+}
+
+/// The kinds of functionals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionalKind {
+    /// `mean(a, x = [0, 1])`
+    Mean,
+    /// `integral(a, x = [0, 1])`
+    Integral,
+    /// `u(x = 0.4)`
+    Place,
+}
+
+/// A variable that a functional binds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    /// Its name.
+    pub variable: String,
+    /// Where that stands.
+    pub span: Span,
+    /// To what it is bound.
+    pub range: Range,
+}
+
+/// To what a variable is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// All of its range.
+    Whole,
+    /// One value.
+    At(NodeId),
+    /// From one value to another.
+    Between(NodeId, NodeId),
+}
+
+impl Range {
+    /// The values that bound it.
+    pub fn bounds(self) -> Vec<NodeId> {
+        match self {
+            Range::Whole => vec![],
+            Range::At(a) => vec![a],
+            Range::Between(a, b) => vec![a, b],
+        }
+    }
+
+    fn shifted(self, by: usize) -> Range {
+        match self {
+            Range::Whole => Range::Whole,
+            Range::At(a) => Range::At(a + by),
+            Range::Between(a, b) => Range::Between(a + by, b + by),
+        }
+    }
+}
+
+impl Functional {
+    fn shifted(self, by: usize) -> Functional {
+        let over = self.over.into_iter().map(|over| Over { range: over.range.shifted(by), ..over });
+        Functional { of: self.of + by, over: over.collect(), ..self }
+    }
 }
 
 /// The infix operators.
@@ -77,6 +149,7 @@ impl AstNode {
                 AstKind::Call(name, operands.into_iter().map(|operand| operand + by).collect())
             }
             AstKind::Derivative(a, variables) => AstKind::Derivative(a + by, variables),
+            AstKind::Functional(functional) => AstKind::Functional(functional.shifted(by)),
             leaf @ (AstKind::Number(_) | AstKind::Name(_)) => leaf,
         };
         AstNode { kind, span: self.span }
@@ -104,6 +177,9 @@ impl Ast {
                 }
                 AstKind::Derivative(_, by) => {
                     names.extend(by.iter().map(|(name, span)| (name.as_str(), *span)));
+                }
+                AstKind::Functional(functional) => {
+                    names.extend(functional.over.iter().map(|over| (over.variable.as_str(), over.span)));
                 }
                 _ => {}
             }

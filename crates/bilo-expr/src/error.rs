@@ -32,11 +32,13 @@ pub struct ExprError {
 }
 
 impl ExprError {
-    pub(crate) fn new(span: Span, message: impl Into<String>) -> ExprError {
+    /// A mistake at a spot.
+    pub fn new(span: Span, message: impl Into<String>) -> ExprError {
         ExprError { message: message.into(), span, help: None }
     }
 
-    pub(crate) fn help(mut self, help: impl Into<String>) -> ExprError {
+    /// With what to write instead.
+    pub fn help(mut self, help: impl Into<String>) -> ExprError {
         self.help = Some(help.into());
         self
     }

@@ -19,6 +19,10 @@ pub(crate) enum Token {
     Open,
     Close,
     Comma,
+    /// `=` and the brackets of `x = [a, b]`: part of functionals alone.
+    Equals,
+    OpenBracket,
+    CloseBracket,
     End,
 }
 
@@ -44,6 +48,9 @@ const SYMBOLS: &[(&str, Token)] = &[
     ("(", Token::Open),
     (")", Token::Close),
     (",", Token::Comma),
+    ("=", Token::Equals),
+    ("[", Token::OpenBracket),
+    ("]", Token::CloseBracket),
 ];
 
 /// Spellings of other languages and what they are called here; looked at before [`SYMBOLS`].
@@ -53,8 +60,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("&", "and"),
     ("||", "or"),
     ("|", "or"),
-    ("[", "("),
-    ("]", ")"),
     ("{", "("),
     ("}", ")"),
     ("−", "-"),
@@ -135,7 +140,6 @@ impl<'t> Lexer<'t> {
             return Ok(self.take(symbol.len(), *token));
         }
         Err(match first {
-            '=' => unknown("=").help("write `==` to compare"),
             '!' => unknown("!").help("write `not`"),
             other => unknown(other.encode_utf8(&mut [0; 4])),
         })

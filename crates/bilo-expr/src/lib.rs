@@ -63,6 +63,7 @@
 //! | functions | `if(c, a, b)`, `min` and `max` of two or more, `sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs sign sigmoid softplus erf` |
 //! | derivatives | `u_t`, `u_xx`, `u_xy`, `d(u*v, x, x)`: total derivatives by the variables of the scope |
 //! | space | `grad(a)`, `div(v)`, `lap(a)`, `dot(v, w)`; vectors come from `grad` and can be added, subtracted, and multiplied or divided by numbers |
+//! | functionals | `mean(a, x)`, `integral(a, t = [0, 60], x)`, `u(x = 0.4)`: parsed, and left to who observes |
 
 mod adjoint;
 mod ast;
@@ -81,7 +82,7 @@ mod parser;
 mod scope;
 mod tape;
 
-pub use ast::{Ast, AstKind, AstNode, NodeId, Operator};
+pub use ast::{Ast, AstKind, AstNode, Functional, FunctionalKind, NodeId, Operator, Over, Range};
 pub use error::{ExprError, Span};
 pub use eval::Real;
 pub use eval::{Input, Scratch};

@@ -71,6 +71,10 @@ impl Lowering<'_> {
                 }
                 Ok(Value::Scalar(e))
             }
+            AstKind::Functional(_) => {
+                let message = "means, integrals and values at other places belong to what is observed";
+                Err(ExprError::new(node.span, message).help("write them in the `value` of an observation"))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tokens to tree: a Pratt parser.
 
-use crate::ast::{Ast, AstKind, AstNode, NodeId, Operator};
+use crate::ast::{Ast, AstKind, AstNode, Functional, FunctionalKind, NodeId, Operator, Over, Range};
 use crate::error::{ExprError, Span};
 use crate::lexer::{Lexeme, Lexer, Token};
 
@@ -58,12 +58,15 @@ pub fn parse_equation(text: &str) -> Result<Ast, ExprError> {
     Ok(Ast { text: text.to_owned(), nodes })
 }
 
-/// Where `=` stands alone: not in `==`, `<=`, `>=`, `!=`.
+/// Where `=` stands alone: not in `==`, `<=`, `>=`, `!=`, and not in parentheses, where it binds a variable.
 fn equals_signs(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
+    let count = |at: usize, sign: u8| bytes[..at].iter().filter(|b| **b == sign).count();
+    let outside = |at: usize| count(at, b'(') == count(at, b')');
     let part = |at: Option<usize>, of: &[u8]| at.and_then(|at| bytes.get(at)).is_some_and(|b| of.contains(b));
-    let alone =
-        |&at: &usize| bytes[at] == b'=' && !part(at.checked_sub(1), b"=<>!") && !part(Some(at + 1), b"=");
+    let alone = |&at: &usize| {
+        bytes[at] == b'=' && !part(at.checked_sub(1), b"=<>!") && !part(Some(at + 1), b"=") && outside(at)
+    };
     (0..bytes.len()).filter(alone).collect()
 }
 
@@ -151,9 +154,16 @@ impl Parser<'_> {
         if name == "d" {
             return self.derivative(span, open);
         }
+        if let Some(kind) = functional(&name) {
+            return self.functional(kind, span, open);
+        }
         let mut arguments = Vec::new();
         if self.current.token != Token::Close {
-            arguments.push(self.expression(LOOSEST)?);
+            let first = self.expression(LOOSEST)?;
+            if self.current.token == Token::Equals && matches!(self.nodes[first].kind, AstKind::Name(_)) {
+                return self.place(name, span, open);
+            }
+            arguments.push(first);
             while self.current.token == Token::Comma {
                 self.advance()?;
                 arguments.push(self.expression(LOOSEST)?);
@@ -161,6 +171,80 @@ impl Parser<'_> {
         }
         let close = self.close(open)?;
         Ok(self.push(AstKind::Call(name, arguments), span.to(close)))
+    }
+
+    /// The rest of `mean(expression, x, t = [a, b], ..)`.
+    fn functional(&mut self, kind: FunctionalKind, name: Span, open: Span) -> Result<NodeId, ExprError> {
+        let of = self.expression(LOOSEST)?;
+        let mut over = vec![];
+        while self.current.token == Token::Comma {
+            self.advance()?;
+            let (variable, span) = self.variable()?;
+            let whole = self.current.token != Token::Equals;
+            let range = if whole { Range::Whole } else { self.range()? };
+            over.push(Over { variable, span, range });
+        }
+        if over.is_empty() {
+            let help =
+                "write `mean(u, x)` for the mean over x, `mean(u, t = [0, 60])` for that over a window";
+            return Err(self.unexpected("a `,` and a coordinate").help(help));
+        }
+        let close = self.close(open)?;
+        Ok(self.push(AstKind::Functional(Functional { kind, of, over }), name.to(close)))
+    }
+
+    /// The rest of `u(x = a, ..)` where the `x` was taken for a value.
+    fn place(&mut self, name: String, span: Span, open: Span) -> Result<NodeId, ExprError> {
+        let Some(AstNode { kind: AstKind::Name(first), span: first_span }) = self.nodes.pop() else {
+            unreachable!("a name was read last")
+        };
+        let of = self.push(AstKind::Name(name), span);
+        let mut over = vec![Over { variable: first, span: first_span, range: self.range()? }];
+        while self.current.token == Token::Comma {
+            self.advance()?;
+            let (variable, span) = self.variable()?;
+            over.push(Over { variable, span, range: self.range()? });
+        }
+        let interval = over.iter().find(|over| !matches!(over.range, Range::At(_)));
+        if let Some(interval) = interval {
+            let error = ExprError::new(interval.span, "a place has one value of each coordinate");
+            return Err(error.help("write `mean(u, x = [a, b])` or `integral(u, x = [a, b])`"));
+        }
+        let close = self.close(open)?;
+        let functional = Functional { kind: FunctionalKind::Place, of, over };
+        Ok(self.push(AstKind::Functional(functional), span.to(close)))
+    }
+
+    fn variable(&mut self) -> Result<(String, Span), ExprError> {
+        if self.current.token != Token::Name {
+            return Err(self.unexpected("the name of a coordinate"));
+        }
+        let span = self.advance()?;
+        Ok((self.lexer.text(span).to_string(), span))
+    }
+
+    /// `= a` or `= [a, b]`
+    fn range(&mut self) -> Result<Range, ExprError> {
+        if self.current.token != Token::Equals {
+            return Err(self.unexpected("`=` and a value"));
+        }
+        self.advance()?;
+        if self.current.token != Token::OpenBracket {
+            return Ok(Range::At(self.expression(LOOSEST)?));
+        }
+        let open = self.advance()?;
+        let from = self.expression(LOOSEST)?;
+        if self.current.token != Token::Comma {
+            return Err(self.unexpected("`,` and the end of the window"));
+        }
+        self.advance()?;
+        let to = self.expression(LOOSEST)?;
+        match self.current.token {
+            Token::CloseBracket => self.advance()?,
+            Token::End => return Err(ExprError::new(open, "this `[` is never closed").help("add a `]`")),
+            _ => return Err(self.unexpected("`]`")),
+        };
+        Ok(Range::Between(from, to))
     }
 
     /// The rest of `d(expression, x, y, ..)`.
@@ -237,11 +321,23 @@ impl Parser<'_> {
     }
 
     fn unexpected(&self, wanted: &str) -> ExprError {
+        let foreign = |sign: &str| self.error_here(format!("`{sign}` is not part of the language"));
         let found = match self.current.token {
+            Token::Equals => return foreign("=").help("write `==` to compare"),
+            Token::OpenBracket => return foreign("[").help("write `(`"),
+            Token::CloseBracket => return foreign("]").help("write `)`"),
             Token::End => "the end".to_string(),
             _ => format!("`{}`", self.lexer.text(self.current.span)),
         };
         self.error_here(format!("expected {wanted}, found {found}"))
+    }
+}
+
+fn functional(name: &str) -> Option<FunctionalKind> {
+    match name {
+        "mean" => Some(FunctionalKind::Mean),
+        "integral" => Some(FunctionalKind::Integral),
+        _ => None,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Observed values with their derivatives by the unknowns, by whatever solver.
 
+use bilo_problem::Sampling;
+use bilo_problem::diagnostic::Result;
+
 /// Values at points and their derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivities {
@@ -7,6 +10,31 @@ pub struct Sensitivities {
     pub values: Vec<f64>,
     /// d value / d eta_j, one column per unknown.
     pub slopes: Vec<Vec<f64>>,
+}
+
+impl Sensitivities {
+    /// What is observed, from what evaluates each term at its sampling.
+    pub fn observed(
+        sampling: &Sampling,
+        mut evaluate: impl FnMut(usize, &[Vec<f64>]) -> Result<Sensitivities>,
+    ) -> Result<Sensitivities> {
+        let mut sum = evaluate(0, sampling.columns(0))?.gathered(sampling, 0);
+        for term in 1..sampling.terms() {
+            let found = evaluate(term, sampling.columns(term))?.gathered(sampling, term);
+            add(&mut sum.values, &found.values);
+            sum.slopes.iter_mut().zip(&found.slopes).for_each(|(sum, found)| add(sum, found));
+        }
+        Ok(sum)
+    }
+
+    fn gathered(self, sampling: &Sampling, term: usize) -> Sensitivities {
+        let slopes = self.slopes.into_iter().map(|slope| sampling.gather(term, slope)).collect();
+        Sensitivities { values: sampling.gather(term, self.values), slopes }
+    }
+}
+
+fn add(sum: &mut [f64], terms: &[f64]) {
+    sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }
 
 /// The values alone.

@@ -189,7 +189,7 @@ impl LocalOperator {
 
 /// The places of a part with their data and sigma, which is one where there is none, and their weights.
 fn part_source(sites: &Sites, part: &Part) -> (PointSource, Column) {
-    let places = sites.coordinates.iter().map(|column| column[part.places.clone()].to_vec());
+    let places = sites.sampling.coordinates.iter().map(|column| column[part.places.clone()].to_vec());
     let stored = places.chain([part.data.clone()]).map(Column::stored);
     let sigma = part.sigma.clone().map_or_else(|| Column::uniform(1.0), Column::stored);
     let points = PointSource::new(stored.chain([sigma]).collect(), part.places.len());

@@ -21,13 +21,11 @@ pub fn network_observed(
     let observations = data.problem().observations.iter().zip(sites).enumerate();
     observations
         .map(|(number, (observation, sites))| {
-            let (value, origin) = (operator.observed[number], &observation.value.origin);
-            operator.evaluate_along(device, value, along, points(sites), point, origin)
+            Sensitivities::observed(&sites.sampling, |term, columns| {
+                let (value, points) =
+                    (operator.observed[number][term], PointSource::stored(columns.to_vec()));
+                operator.evaluate_along(device, value, along, points, point, &observation.value.origin)
+            })
         })
         .collect()
-}
-
-/// Where an observation is evaluated, for a device.
-pub fn points(sites: &Sites) -> PointSource {
-    PointSource::stored(sites.coordinates.clone())
 }

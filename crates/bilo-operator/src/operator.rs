@@ -35,7 +35,7 @@ pub struct LocalOperator {
     /// The residuals of the equations.
     pub residuals: Vec<Expr>,
     /// The observed quantities.
-    pub observed: Vec<Expr>,
+    pub observed: Vec<Vec<Expr>>,
     /// Symbol of an observed value.
     pub datum: Symbol,
     /// Symbol of its standard deviation.
@@ -131,7 +131,10 @@ impl LocalOperator {
         let states = forms.into_iter().map(|form| names.without_inputs(form)).collect();
         let residuals =
             problem.equations.iter().map(|e| names.lower(e.of_networks())).collect::<Result<_>>()?;
-        let observed = problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<_>>()?;
+        let mut observed = vec![];
+        for observation in &problem.observations {
+            observed.push(names.lower_terms(observation)?);
+        }
         let (datum, sigma) = (names.graph.symbol("data"), names.graph.symbol("sigma"));
         let columns = names.coordinates.clone();
         let unknowns = [names.eta.clone(), functions.unknowns()].concat();

@@ -87,6 +87,7 @@ pub use evaluate::known::Evaluator;
 pub use evaluate::names::{BoundField, NET, Names};
 pub use evaluate::points::sample;
 pub use evaluate::quadrature::Nodes;
+pub use evaluate::sampling::Sampling;
 pub use evaluate::tape::evaluate;
 pub use evaluate::{given_columns, sites, theta, truth};
 pub use files::folder::Folder;
@@ -94,10 +95,11 @@ pub use files::{nifti, npy};
 pub use grid::spline;
 pub use grid::values::GridValues;
 pub use model::{
-    Argument, Condition, Constant, Contour, Coordinate, Data, Derived, Equation, FIELD, Formula,
-    FunctionBasis, GivenField, HeldBy, Input, KnownFunction, Layout, Learning, Likelihood, Made, Matern,
-    Neighbour, Observation, Picture, Points, Prior, PriorAt, Problem, Quadrature, RandomField, Regulariser,
-    RegulariserKind, Renewal, Sigma, State, Table, Transform, Unknown, UnknownFunction, Variable, divided,
+    Argument, Bound, BoundTo, Condition, Constant, Contour, Coordinate, Data, Derived, Equation, FIELD,
+    Formula, FunctionBasis, GivenField, HeldBy, Input, KnownFunction, Layout, Learning, Likelihood, Made,
+    Matern, Neighbour, Observation, Picture, Points, Prior, PriorAt, Problem, Quadrature, RandomField,
+    Regulariser, RegulariserKind, Renewal, Sigma, State, Table, Term, Transform, Unknown, UnknownFunction,
+    Variable, divided,
 };
 pub use read::Overrides;
 pub use settings::{

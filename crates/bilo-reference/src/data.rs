@@ -4,7 +4,9 @@ use crate::process::draw_particles;
 use crate::solver::{ReferenceSolution, ReferenceSolver};
 use bilo_problem::diagnostic::{Diagnostic, Error, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
-use bilo_problem::{Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Sigma, Table};
+use bilo_problem::{
+    Data, FIELD, Likelihood, Made, Observation, Points, Problem, RandomField, Sampling, Sigma, Table,
+};
 use bilo_solve::Interrupt;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Gamma, Normal, Poisson};
@@ -71,7 +73,10 @@ impl Maker<'_> {
         let coordinates =
             points.columns(self.problem, seed_for(self.seed, Purpose::ObservationPoints, self.number))?;
         let mut values = match made {
-            None => self.solution.observe(&self.observation.value, &coordinates)?,
+            None => {
+                let sampling = Sampling::new(self.problem, self.observation, coordinates.clone())?;
+                self.solution.observed(self.observation, &sampling)?
+            }
             Some(made) => self.made(made, &coordinates)?,
         };
         let mut random = self.random();

@@ -66,7 +66,7 @@ impl<'a> ReferenceLoss<'a> {
         let sites = self.data.sites(&theta.eta)?;
         let observations = self.data.problem().observations.iter().zip(&sites);
         let values = observations
-            .map(|(observation, sites)| solution.observe(&observation.value, &sites.coordinates))
+            .map(|(observation, sites)| solution.observed(observation, &sites.sampling))
             .collect::<Result<Vec<_>>>()?;
         if values.iter().flatten().any(|value| !value.is_finite()) {
             return Err(Error::new(ErrorKind::Solver, "an observed value is not finite"));
@@ -80,7 +80,7 @@ impl<'a> ReferenceLoss<'a> {
     pub fn slopes(&self, evaluation: &Evaluation<'_>) -> Result<Vec<Sensitivities>> {
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
         let observed = observations.map(|(observation, sites)| {
-            evaluation.solution.observe_with_slopes(&observation.value, &sites.coordinates)
+            evaluation.solution.observed_with_slopes(observation, &sites.sampling)
         });
         observed.chain(self.data.prior_values(&evaluation.theta.eta).map(Ok)).collect()
     }
@@ -90,7 +90,7 @@ impl<'a> ReferenceLoss<'a> {
         let mut gradient = evaluation.theta.zeros();
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
         for ((observation, sites), weights) in observations.zip(&evaluation.loss_terms.by_values) {
-            gradient.add(&evaluation.solution.gradient(&observation.value, &sites.coordinates, weights)?);
+            gradient.add(&evaluation.solution.observed_gradient(observation, &sites.sampling, weights)?);
         }
         let priors = self.data.prior_gradient(&evaluation.theta.eta);
         gradient.eta.iter_mut().zip(priors).for_each(|(sum, slope)| *sum += slope);

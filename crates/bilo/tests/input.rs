@@ -124,8 +124,8 @@ fn derivatives_by_coordinates_are_total_and_by_inputs_partial() {
             4.0 * x * e * phi.powi(4),
             s,
         ];
-        for ((&observed, by_hand), written) in operator.observed.iter().zip(by_hand).zip(written) {
-            let found = evaluate(&operator.names.graph, observed, &given);
+        for ((observed, by_hand), written) in operator.observed.iter().zip(by_hand).zip(written) {
+            let found = evaluate(&operator.names.graph, observed[0], &given);
             // A dozen roundings of numbers up to 30.
             assert!((found - by_hand).abs() < 1e-13 * 30.0, "{written} at {x}: {found}, by hand {by_hand}");
         }

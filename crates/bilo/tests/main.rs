@@ -12,6 +12,7 @@ mod conditions;
 mod defined_states;
 mod dictionary;
 mod function_uncertainty;
+mod functionals;
 mod functions;
 mod functions_of_state;
 mod fuzz;

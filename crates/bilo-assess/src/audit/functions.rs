@@ -3,8 +3,7 @@
 
 use bilo_expr::Expr;
 use bilo_fit::data_loss::DataLoss;
-use bilo_jet::Device;
-use bilo_operator::observed::points;
+use bilo_jet::{Device, PointSource};
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
 use bilo_problem::Problem;
@@ -14,28 +13,31 @@ use bilo_problem::sites::Sites;
 use bilo_problem::theta::Theta;
 
 /// The derivatives of the observed quantities by a uniform shift of each unknown function, as the network
-/// has them: by observation and function.
+/// has them: by observation, term of it and function.
 pub(crate) fn network_by_shifts(
     data: &DataLoss<'_>,
     sites: &[Sites],
     operator: &mut LocalOperator,
     device: &mut dyn Device,
     point: &OperatorState,
-) -> Result<Vec<Vec<Vec<f64>>>> {
+) -> Result<Vec<Vec<Vec<Vec<f64>>>>> {
     let problem = data.problem();
     let shifts = operator.functions.shifts();
     let mut all = vec![];
     for (number, (observation, sites)) in problem.observations.iter().zip(sites).enumerate() {
-        let value = operator.observed[number];
-        let graph = &mut operator.names.graph;
-        let mut slopes: Vec<Expr> = vec![];
-        for (&shift, function) in shifts.iter().zip(&problem.functions) {
-            // Shifts are in units of the function's scale.
-            let (slope, scale) = (graph.diff(value, shift), graph.constant(function.scale));
-            slopes.push(graph.div(slope, scale));
+        let mut of_terms = vec![];
+        for (term, value) in operator.observed[number].clone().into_iter().enumerate() {
+            let graph = &mut operator.names.graph;
+            let mut slopes: Vec<Expr> = vec![];
+            for (&shift, function) in shifts.iter().zip(&problem.functions) {
+                // Shifts are in units of the function's scale.
+                let (slope, scale) = (graph.diff(value, shift), graph.constant(function.scale));
+                slopes.push(graph.div(slope, scale));
+            }
+            let points = PointSource::stored(sites.sampling.columns(term).to_vec());
+            of_terms.push(operator.evaluate(device, &slopes, points, point, &observation.value.origin)?);
         }
-        let origin = &observation.value.origin;
-        all.push(operator.evaluate(device, &slopes, points(sites), point, origin)?);
+        all.push(of_terms);
     }
     Ok(all)
 }
@@ -45,7 +47,7 @@ pub(crate) fn pointwise_gradient(
     data: &DataLoss<'_>,
     sites: &[Sites],
     values: &[Vec<f64>],
-    by_shifts: &[Vec<Vec<f64>>],
+    by_shifts: &[Vec<Vec<Vec<f64>>>],
 ) -> Result<Theta> {
     let problem = data.problem();
     let weights = data.terms(sites, values)?.by_values;
@@ -53,9 +55,13 @@ pub(crate) fn pointwise_gradient(
     for (number, function) in problem.functions.iter().enumerate() {
         let lattice = Lattice::new(function);
         let mut by_nodes = vec![0.0; lattice.len()];
-        for ((sites, weights), slopes) in sites.iter().zip(&weights).zip(by_shifts) {
-            let seeds: Vec<f64> = weights.iter().zip(&slopes[number]).map(|(w, slope)| w * slope).collect();
-            lattice.scatter(&mut by_nodes, &lattice.select(&sites.coordinates), &seeds);
+        for ((sites, weights), of_terms) in sites.iter().zip(&weights).zip(by_shifts) {
+            for (term, slopes) in of_terms.iter().enumerate() {
+                let weights = sites.sampling.scatter(term, weights);
+                let seeds: Vec<f64> =
+                    weights.iter().zip(&slopes[number]).map(|(w, slope)| w * slope).collect();
+                lattice.scatter(&mut by_nodes, &lattice.select(sites.sampling.columns(term)), &seeds);
+            }
         }
         gradient.functions.push(by_nodes);
     }

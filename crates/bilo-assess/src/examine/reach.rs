@@ -50,9 +50,9 @@ impl Reach {
         pde.extend(inputs(problem, &mut names)?);
         let mut observations = vec![];
         for observation in &problem.observations {
-            let value = names.lower(&observation.value)?;
+            let values = names.lower_terms(observation)?;
             let name = format!("observation {}", observation.name);
-            observations.push(Place::new(name, &names, &functions, &[value]));
+            observations.push(Place::new(name, &names, &functions, &values));
         }
         let functions = problem.functions.iter().map(|unknown| unknown.name.clone());
         let unknowns = problem.unknowns.iter().map(|unknown| unknown.name.clone()).chain(functions).collect();

@@ -7,7 +7,9 @@ use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::text::{digits, place, point, share};
 use bilo_problem::truth::StatedTruth;
-use bilo_problem::{Coordinate, Data, Equation, Likelihood, NET, Observation, Problem, State, Table};
+use bilo_problem::{
+    Coordinate, Data, Equation, Likelihood, NET, Observation, Problem, Sampling, State, Table,
+};
 use std::collections::BTreeMap;
 
 /// Largest relative violation that counts as satisfied: constants of a formula written with seven
@@ -220,9 +222,9 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn data(&mut self, observation: &Observation, table: &Table, points: &[Vec<f64>]) -> Result<()> {
+    fn data(&mut self, observation: &Observation, table: &Table, points: &Sampling) -> Result<()> {
         let name = &observation.name;
-        let Some(values) = self.truth.observe(&observation.value, points)? else { return Ok(()) };
+        let Some(values) = self.truth.observed(observation, points)? else { return Ok(()) };
         let rms = |values: &mut dyn Iterator<Item = f64>| {
             (values.map(|v| v * v).sum::<f64>() / table.values.len() as f64).sqrt()
         };
@@ -233,7 +235,7 @@ impl Check<'_> {
         let mut by = format!(
             "off by {distance:.3e} (root mean square, {} of their size), most at {}",
             share(distance / size.max(f64::MIN_POSITIVE)),
-            self.at(&point(points, worst))
+            self.at(&point(&points.coordinates, worst))
         );
         let fine = match &table.sigma {
             Some(sigma) => {

@@ -64,7 +64,7 @@ pub(super) fn process(problem: &Problem, sites: &Sites, values: &[f64], fitted: 
     let masses: Vec<f64> =
         expected.places.clone().map(|i| values[i] * expected.weights[i] * sites.count).collect();
     let along = |axis: usize| {
-        let column = &sites.coordinates[axis];
+        let column = &sites.sampling.coordinates[axis];
         Some(binned(&column[expected.places.clone()], &masses, &column[seen.places.clone()]))
             .filter(|(_, bins)| bins - fitted >= 1.0)
     };

@@ -57,7 +57,7 @@ impl Oracle<'_> {
                 let arguments: Vec<Jet> = arguments.iter().map(|&a| self.evaluate(a)).collect();
                 call(&name, &arguments)
             }
-            AstKind::Derivative(..) => unreachable!("not generated"),
+            AstKind::Derivative(..) | AstKind::Functional(_) => unreachable!("not generated"),
         };
         self.largest = self.largest.max(jet.size());
         jet

@@ -6,6 +6,7 @@ use crate::state::OperatorState;
 use bilo_expr::Expr;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_jet::{Device, FieldProgram, PointSource};
+use bilo_problem::Sampling;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::function::FieldPrior;
 use bilo_problem::sites::{Judgement, Law, Part, Sites};
@@ -43,7 +44,7 @@ impl Penalty {
             let share = if field.is_some() { 1.0 } else { 1.0 / nodes as f64 };
             let data = if field.is_some() { vec![0.0; nodes] } else { table.values.clone() };
             let sites = |_: &Expr| Sites {
-                coordinates: table.coordinates.clone(),
+                sampling: Sampling::local(table.coordinates.clone()),
                 parts: vec![Part {
                     law: law.clone(),
                     places: 0..nodes,

@@ -57,10 +57,11 @@ impl Upper {
         let moves = moves.unwrap_or(Moves::States);
         let guess = problem.thetas(&problem.eta_of_guess());
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
+            observation.require_local("networks")?;
             let sites = Sites::new(problem, observation, &table, &guess)?;
             let mut parts = vec![];
             for part in &sites.parts {
-                let density = operator.density_of(&part.law, operator.observed[number])?;
+                let density = operator.density_of(&part.law, operator.observed[number][0])?;
                 let origin = &observation.value.origin;
                 let sum = Sum { density, operator: operator.with_data_columns(), moves, origin };
                 let (points, weights) = part_source(&sites, part);

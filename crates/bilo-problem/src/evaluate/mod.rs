@@ -10,6 +10,7 @@ mod neighbour;
 mod picture;
 pub(crate) mod points;
 pub(crate) mod quadrature;
+pub(crate) mod sampling;
 pub mod sites;
 mod starts;
 pub(crate) mod tape;

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::model::given::GivenField;
-use crate::model::{Argument, Formula, Problem, Transform, Unknown, UnknownFunction, Variable};
+use crate::model::{Argument, Formula, Observation, Problem, Transform, Unknown, UnknownFunction, Variable};
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Scope, Symbol, lower};
 use std::collections::BTreeMap;
 
@@ -246,6 +246,11 @@ impl Names {
     pub fn lower(&mut self, formula: &Formula) -> Result<Expr> {
         let expression = self.lower_with_inputs(formula)?;
         Ok(self.without_inputs(expression))
+    }
+
+    /// The integrands of what is observed as expressions.
+    pub fn lower_terms(&mut self, observation: &Observation) -> Result<Vec<Expr>> {
+        observation.terms.iter().map(|term| self.lower(&term.integrand)).collect()
     }
 
     /// A formula as an expression in which inputs stand for themselves, so that it can be differentiated by

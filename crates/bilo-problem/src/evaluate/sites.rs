@@ -4,6 +4,7 @@
 //! negative log-likelihood, and 1/2 its second derivative, expected over the data, the Fisher information.
 
 use crate::diagnostic::{Origin, Result};
+use crate::evaluate::sampling::Sampling;
 use crate::{Constant, Data, Formula, Likelihood, Observation, Problem, Sigma, Table};
 use bilo_expr::{Expr, Graph, Input, Leaf, Scope, Scratch, Tape, lower};
 use std::ops::Range;
@@ -17,8 +18,8 @@ const LEAST_MEAN: f64 = 1e-12;
 /// Where an observation is evaluated, and what is made of each value.
 #[derive(Clone, Debug)]
 pub struct Sites {
-    /// One column per coordinate.
-    pub coordinates: Vec<Vec<f64>>,
+    /// Where.
+    pub sampling: Sampling,
     /// Neighbouring places that have one law.
     pub parts: Vec<Part>,
     /// The number of data: the loss is twice the negative log-likelihood over this number.
@@ -27,7 +28,7 @@ pub struct Sites {
     pub calibrated: bool,
 }
 
-/// Places with one law.
+/// Sampling with one law.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// What is made of each value.
@@ -245,7 +246,7 @@ impl Sites {
         };
         let part = Part { law, places: 0..count, data: table.values.clone(), sigma, weights };
         Ok(Sites {
-            coordinates: table.coordinates.clone(),
+            sampling: Sampling::new(problem, observation, table.coordinates.clone())?,
             parts: vec![part],
             count: count as f64,
             calibrated,
@@ -274,7 +275,7 @@ impl Sites {
         };
         let both = nodes.coordinates.into_iter().zip(&table.coordinates);
         Sites {
-            coordinates: both.map(|(nodes, own)| [&nodes[..], own].concat()).collect(),
+            sampling: Sampling::local(both.map(|(nodes, own)| [&nodes[..], own].concat()).collect()),
             parts: vec![expected, seen],
             count,
             calibrated: true,

@@ -2,7 +2,7 @@
 //! that the user knows, and the unknowns by their true values.
 
 use crate::diagnostic::Result;
-use crate::{Formula, Names, Problem, given_columns};
+use crate::{Formula, Names, Observation, Problem, Sampling, given_columns};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};
 use std::collections::BTreeMap;
 
@@ -110,6 +110,17 @@ impl StatedTruth {
         let mut scratch = Scratch::new();
         tape.eval(&inputs, columns[0].len(), &mut scratch);
         (0..tape.outputs().len()).map(|output| scratch.output(tape, output).to_vec()).collect()
+    }
+
+    /// What is observed at places; none if a truth is missing.
+    pub fn observed(&mut self, observation: &Observation, sampling: &Sampling) -> Result<Option<Vec<f64>>> {
+        let mut known = true;
+        let values = sampling.sum(|term, columns| {
+            let values = self.observe(&observation.terms[term].integrand, columns)?;
+            known &= values.is_some();
+            Ok(values.unwrap_or_else(|| vec![0.0; columns[0].len()]))
+        })?;
+        Ok(known.then_some(values))
     }
 
     /// A formula of states at points; none if a truth is missing.

@@ -28,7 +28,7 @@ pub use known::{FIELD, KnownFunction};
 pub use learning::Learning;
 pub use likelihood::{Likelihood, Quadrature};
 pub use neighbour::Neighbour;
-pub use observation::{Data, Made, Observation, Sigma, Table};
+pub use observation::{Bound, BoundTo, Data, Made, Observation, Sigma, Table, Term};
 pub use picture::{Contour, Picture};
 pub use points::{Layout, Points, Renewal};
 pub use prior::{Prior, PriorAt};

@@ -1,5 +1,6 @@
 //! Observations as plain data.
 
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::likelihood::Likelihood;
 use crate::model::{Formula, Points};
 
@@ -10,6 +11,8 @@ pub struct Observation {
     pub name: String,
     /// The observed quantity, an expression of states, coordinates and unknowns.
     pub value: Formula,
+    /// What it is the sum of: itself, unless it has means, integrals or values at other places.
+    pub terms: Vec<Term>,
     /// The data.
     pub data: Data,
     /// How the data speak of the observed quantity.
@@ -18,6 +21,58 @@ pub struct Observation {
     pub sigma: Sigma,
     /// What multiplies its log-likelihood: one, unless somebody wants it to count for more or for less.
     pub weight: f64,
+}
+
+/// A term of what is observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// What is taken at its places.
+    pub integrand: Formula,
+    /// The coordinates that do not come from the data.
+    pub over: Vec<Bound>,
+}
+
+/// A coordinate that does not come from the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// Its number.
+    pub coordinate: usize,
+    /// What it is instead.
+    pub to: BoundTo,
+}
+
+/// What a coordinate is instead of that of the data; formulas of constants and of the data's coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BoundTo {
+    /// One value.
+    Place(Formula),
+    /// All values of a window.
+    Window {
+        /// Where it begins.
+        from: Formula,
+        /// Where it ends.
+        to: Formula,
+        /// Whether their mean is taken; else their integral.
+        mean: bool,
+    },
+}
+
+impl Observation {
+    /// Whether it is a value where the data are.
+    pub fn is_local(&self) -> bool {
+        self.terms.iter().all(|term| term.over.is_empty())
+    }
+
+    /// An error where only values at the places of data can be taken.
+    pub fn require_local(&self, who: &str) -> Result<()> {
+        if self.is_local() {
+            return Ok(());
+        }
+        let message =
+            format!("{who} take values where the data are, not means, integrals or values elsewhere");
+        let help = "take the method `adjoint`, or a dictionary (operator.kind = \"dictionary\")";
+        Err(Diagnostic::new(message, self.value.origin.clone()).help(help).into())
+    }
 }
 
 /// How large the errors of data are.

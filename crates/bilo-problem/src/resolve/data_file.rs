@@ -6,6 +6,7 @@ use crate::files::folder::Folder;
 use crate::model::Coordinate;
 use crate::model::observation::Table;
 use crate::npy::{Archive, Array};
+use crate::resolve::points::Ground;
 use crate::written::data::FileLayout;
 use bilo_jet::PointSource;
 use std::path::PathBuf;
@@ -43,8 +44,16 @@ pub(crate) struct Held {
     /// Number of the coordinate.
     pub(crate) coordinate: usize,
     pub(crate) value: f64,
-    /// Where it was named.
-    pub(crate) origin: Origin,
+    /// Where it was named; nowhere, if any place will do.
+    pub(crate) origin: Option<Origin>,
+}
+
+impl Held {
+    /// One that what is observed does not depend on.
+    pub(crate) fn anywhere(coordinate: usize, ground: Ground<'_>) -> Held {
+        let Coordinate { lo, hi, .. } = ground.coordinates[coordinate];
+        Held { coordinate, value: 0.5 * (lo + hi), origin: None }
+    }
 }
 
 /// The points of a file.
@@ -155,6 +164,7 @@ impl DataFile<'_> {
     /// Refuses coordinates that are held and among the names in the file: they have two values.
     fn check_held(&self, names: &[String], (article, what): (&str, &str)) -> Result<()> {
         for Held { coordinate, origin, .. } in self.held {
+            let Some(origin) = origin else { continue };
             let name = self.layout.column(&self.coordinates[*coordinate].name);
             if names.iter().any(|found| found == name) {
                 let message = format!("`{name}` is {article} {what} of {}", self.name);

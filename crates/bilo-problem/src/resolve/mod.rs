@@ -7,6 +7,7 @@ mod data_file;
 mod diffuse;
 mod examples;
 mod function;
+mod functional;
 mod given;
 mod image;
 mod known;

@@ -1,9 +1,11 @@
 //! Observations with their data at hand.
 
-use crate::diagnostic::{Error, Result};
+use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::model::domain::Coordinate;
 use crate::model::likelihood::Likelihood;
 use crate::model::observation::{Data, Made, Observation, Sigma};
-use crate::resolve::data_file::{DataFile, read_particles, read_table};
+use crate::resolve::data_file::{DataFile, Held, read_particles, read_table};
+use crate::resolve::functional;
 use crate::resolve::points::{self, Ground};
 use crate::written::ObservationSpec;
 use crate::written::data::{DataChoice, FileSpec, SyntheticSpec};
@@ -20,7 +22,14 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         return Err(ground.places.error(&format!("{path}.data"), message).into());
     }
     let particles = matches!(spec.likelihood, Likelihood::PoissonProcess { .. });
-    let mut data = data(spec.data.choice, particles, &format!("{path}.data"), ground)?;
+    let value = ground.places.formula(&format!("{path}.value"), value)?;
+    let terms = functional::terms(&value, ground)?;
+    if let Some(term) = terms.iter().find(|term| particles && !term.over.is_empty()) {
+        let message = "particles have places of their own, not means, integrals or values elsewhere";
+        return Err(Diagnostic::new(message, term.integrand.origin.clone()).into());
+    }
+    let absent = functional::absent(&terms, states, ground);
+    let mut data = data(spec.data.choice, particles, &absent, &format!("{path}.data"), ground)?;
     if let (Data::Table(table), Sigma::Known(sigma)) = (&mut data, spec.sigma) {
         if table.sigma.is_some() {
             let message = "the data have a column `sigma` of their own";
@@ -29,7 +38,8 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         table.sigma = Some(vec![sigma; table.values.len()]);
     }
     Ok(Observation {
-        value: ground.places.formula(&format!("{path}.value"), value)?,
+        value,
+        terms,
         data,
         name: spec.name,
         likelihood: spec.likelihood,
@@ -44,14 +54,23 @@ fn no_value(path: &str, ground: Ground<'_>) -> Error {
 }
 
 /// Values at points, or places of `particles` only.
-fn data(choice: DataChoice, particles: bool, path: &str, ground: Ground<'_>) -> Result<Data> {
+fn data(
+    choice: DataChoice,
+    particles: bool,
+    absent: &[usize],
+    path: &str,
+    ground: Ground<'_>,
+) -> Result<Data> {
     match choice {
         DataChoice::Table(table) => Ok(Data::Table(table)),
         DataChoice::Drawn => Ok(Data::Drawn),
-        DataChoice::Synthetic(spec) => synthetic(spec, &format!("{path}.synthetic"), ground),
+        DataChoice::Synthetic(spec) => synthetic(spec, absent, &format!("{path}.synthetic"), ground),
         DataChoice::File(FileSpec { name, at, layout }) => {
             let origin = &ground.places.get(&format!("{path}.file"));
-            let held = &ground.held(&at, path)?;
+            let mut held = ground.held(&at, path)?;
+            let stated: Vec<usize> = held.iter().map(|held| held.coordinate).collect();
+            held.extend(absent.iter().filter(|c| !stated.contains(c)).map(|&c| Held::anywhere(c, ground)));
+            let held = &held;
             let Ground { folder, coordinates, .. } = ground;
             let file = DataFile { name: &name, folder, origin, coordinates, held, layout: &layout };
             Ok(Data::Table(if particles { read_particles(&file)? } else { read_table(&file)? }))
@@ -59,8 +78,14 @@ fn data(choice: DataChoice, particles: bool, path: &str, ground: Ground<'_>) -> 
     }
 }
 
-fn synthetic(spec: SyntheticSpec, path: &str, ground: Ground<'_>) -> Result<Data> {
-    let SyntheticSpec { points, noise, value, field } = spec;
+fn synthetic(spec: SyntheticSpec, absent: &[usize], path: &str, ground: Ground<'_>) -> Result<Data> {
+    let SyntheticSpec { mut points, noise, value, field } = spec;
+    for &coordinate in absent {
+        let Coordinate { name, lo, hi, .. } = &ground.coordinates[coordinate];
+        if !points.mentions(name) {
+            points = points.hold(name, [0.5 * (lo + hi)]);
+        }
+    }
     let value = value.map(|value| ground.places.formula(&format!("{path}.value"), &value)).transpose()?;
     let made = value.map(|value| Box::new(Made { value, field }));
     Ok(Data::Synthetic { points: points::resolve(points, ground, path)?, noise, made })

@@ -62,7 +62,7 @@ fn rest(spec: &PictureSpec, path: &str, ground: Ground<'_>, axes: [usize; 2]) ->
     let held = ground.held(&spec.at, path)?;
     if let Some(held) = held.iter().find(|held| axes.contains(&held.coordinate)) {
         let message = format!("`{}` is an axis of the picture", coordinates[held.coordinate].name);
-        return Err(Diagnostic::new(message, held.origin.clone()).into());
+        return Err(Diagnostic::new(message, held.origin.clone().unwrap_or_default()).into());
     }
     let mut rest = vec![];
     for (c, coordinate) in coordinates.iter().enumerate().filter(|(c, _)| !axes.contains(c)) {

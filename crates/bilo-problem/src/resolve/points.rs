@@ -41,7 +41,7 @@ impl Ground<'_> {
         })?;
         match self.coordinates[coordinate].excludes(value) {
             Some(why) => Err(self.places.error(path, why).into()),
-            None => Ok(Held { coordinate, value, origin: self.places.key(path) }),
+            None => Ok(Held { coordinate, value, origin: Some(self.places.key(path)) }),
         }
     }
 }
@@ -249,7 +249,7 @@ impl Resolver<'_> {
                 let message = "beside a `file` a coordinate is held at one value";
                 return Err(self.places.error(&key, message).into());
             };
-            held.push(Held { coordinate: *coordinate, value, origin: self.places.key(&key) });
+            held.push(Held { coordinate: *coordinate, value, origin: Some(self.places.key(&key)) });
         }
         let origin = &self.places.get(&format!("{}.file", self.path));
         read_points(&DataFile {

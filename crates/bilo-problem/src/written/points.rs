@@ -46,6 +46,16 @@ impl PointsSpec {
         PointsSpec::new(LayoutSpec::Grid(counts))
     }
 
+    /// Whether something is said of a coordinate: a grid or list has it, or it is held.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        let laid_out = match &self.layout {
+            LayoutSpec::Grid(counts) => counts.iter().any(|(other, _)| other == name),
+            LayoutSpec::Random(_) | LayoutSpec::Sobol(_) => false,
+            LayoutSpec::List(_) | LayoutSpec::File(_) => true,
+        };
+        laid_out || self.at.iter().any(|(other, _)| other == name)
+    }
+
     /// So many uniformly random points.
     pub fn random(count: usize) -> PointsSpec {
         PointsSpec::new(LayoutSpec::Random(count))

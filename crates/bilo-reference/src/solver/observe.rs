@@ -4,7 +4,7 @@ use super::parts::Standing;
 use super::{ReferenceSolution, Solved};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
-use bilo_problem::{Formula, Names, given_columns};
+use bilo_problem::{Formula, Names, Observation, Sampling, given_columns};
 use bilo_solve::Solution;
 use std::collections::BTreeMap;
 
@@ -62,6 +62,11 @@ impl ReferenceSolution<'_> {
     ) -> Vec<f64> {
         let (orders, points) = self.reference.axes.along(index, columns);
         solution.sample(state, &orders, &points)
+    }
+
+    /// What is observed at places.
+    pub fn observed(&self, observation: &Observation, sampling: &Sampling) -> Result<Vec<f64>> {
+        sampling.sum(|term, columns| self.observe(&observation.terms[term].integrand, columns))
     }
 
     /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's

@@ -6,9 +6,9 @@ use super::profile::Profile;
 use super::{Engine, ReferenceError, ReferenceSolution, Solved};
 use bilo_expr::{Input, Leaf, MultiIndex};
 use bilo_fit::sensitivities::Sensitivities;
-use bilo_problem::Formula;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
+use bilo_problem::{Formula, Observation, Sampling};
 use bilo_solve::Solution;
 use bilo_solve::conservation::{Evolution, Inputs};
 
@@ -43,6 +43,35 @@ impl ReferenceSolution<'_> {
             }
         }
         Ok(Sensitivities { values, slopes })
+    }
+
+    /// What is observed at places, with its total derivatives by each eta.
+    pub fn observed_with_slopes(
+        &self,
+        observation: &Observation,
+        sampling: &Sampling,
+    ) -> Result<Sensitivities> {
+        Sensitivities::observed(sampling, |term, columns| {
+            self.observe_with_slopes(&observation.terms[term].integrand, columns)
+        })
+    }
+
+    /// The derivatives of Σ_i weights_i observed_i by everything unknown, one adjoint solve for each term.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub fn observed_gradient(
+        &self,
+        observation: &Observation,
+        sampling: &Sampling,
+        weights: &[f64],
+    ) -> Result<Theta> {
+        let mut gradient = self.no_slopes();
+        for (number, term) in observation.terms.iter().enumerate() {
+            let weights = sampling.scatter(number, weights);
+            gradient.add(&self.gradient(&term.integrand, sampling.columns(number), &weights)?);
+        }
+        Ok(gradient)
     }
 
     /// The derivatives of Σ_i weights_i value_i over the points by everything unknown, by one adjoint

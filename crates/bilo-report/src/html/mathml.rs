@@ -4,7 +4,7 @@
 //! and not what became of it.
 
 use crate::markup::{Html, html};
-use bilo_expr::{Ast, AstKind, Operator, parse};
+use bilo_expr::{Ast, AstKind, Functional, FunctionalKind, Operator, Over, parse};
 
 /// What names in formulas mean.
 #[derive(Clone, Debug, Default)]
@@ -117,7 +117,51 @@ fn piece(ast: &Ast, number: usize, made: &mut [Option<Piece>], names: &Names) ->
             let of = take(*of).within(Level::Atom);
             Piece::new(fraction_of(Html::default(), &by) + of, Level::Power)
         }
+        AstKind::Functional(functional) => typeset_functional(functional, names, &mut take),
     }
+}
+
+/// An integral sign for every coordinate, angle brackets for a mean, a bar for a place.
+fn typeset_functional(functional: &Functional, names: &Names, take: &mut dyn FnMut(usize) -> Piece) -> Piece {
+    let of = take(functional.of);
+    let letter = |over: &Over| name_or_derivative(&over.variable, names).text;
+    let mut bounds = vec![];
+    for over in &functional.over {
+        let ends: Vec<Html> = over.range.bounds().into_iter().map(|end| take(end).text).collect();
+        bounds.push(ends);
+    }
+    if functional.kind == FunctionalKind::Integral {
+        let mut text = of.within(Level::Product);
+        for (over, ends) in functional.over.iter().zip(&bounds).rev() {
+            let sign = match &ends[..] {
+                [lo, hi] => {
+                    html!(
+                        "<msubsup><mo>∫</mo><mrow>{}</mrow><mrow>{}</mrow></msubsup>",
+                        lo.clone(),
+                        hi.clone()
+                    )
+                }
+                _ => html!("<mo>∫</mo>"),
+            };
+            text = html!("{}{}<mspace width=\"0.17em\"/><mi>d</mi>{}", sign, text, letter(over));
+        }
+        return Piece::new(text, Level::Product);
+    }
+    let mut held = Html::default();
+    for (number, (over, ends)) in functional.over.iter().zip(bounds).enumerate() {
+        let comma = if number == 0 { Html::default() } else { html!("<mo>,</mo>") };
+        let place = match &ends[..] {
+            [at] => html!("<mo>=</mo>{}", at.clone()),
+            [lo, hi] => html!("<mo>∈</mo><mo>[</mo>{}<mo>,</mo>{}<mo>]</mo>", lo.clone(), hi.clone()),
+            _ => Html::default(),
+        };
+        held = held + comma + letter(over) + place;
+    }
+    let whole = match functional.kind {
+        FunctionalKind::Place => html!("<mrow>{}<mo>|</mo></mrow>", of.within(Level::Atom)),
+        _ => html!("<mrow><mo>⟨</mo>{}<mo>⟩</mo></mrow>", of.text),
+    };
+    Piece::new(html!("<msub>{}<mrow>{}</mrow></msub>", whole, held), Level::Power)
 }
 
 impl Piece {

@@ -338,8 +338,10 @@ impl Check<'_> {
         let residuals =
             problem.equations.iter().map(|e| names.lower(&e.residual)).collect::<Result<Vec<_>>>()?;
         problem.equations.iter().try_for_each(|e| names.lower(e.of_networks()).map(drop))?;
-        let values =
-            problem.observations.iter().map(|o| names.lower(&o.value)).collect::<Result<Vec<_>>>()?;
+        let mut values = vec![];
+        for observation in &problem.observations {
+            values.extend(names.lower_terms(observation)?);
+        }
         problem.pictures.iter().try_for_each(|picture| picture.check_formulas(problem, &mut names))?;
         for (number, &residual) in residuals.iter().enumerate() {
             self.given_at_fixed_points(&names, number, residual)?;

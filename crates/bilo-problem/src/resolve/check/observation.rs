@@ -1,6 +1,7 @@
 //! What must hold of observations: their data and their likelihoods.
 
 use crate::diagnostic::Result;
+use crate::evaluate::sampling::Sampling;
 use crate::model::Problem;
 use crate::model::likelihood::{Likelihood, Quadrature};
 use crate::model::observation::{Data, Observation, Sigma, Table};
@@ -17,6 +18,7 @@ impl Check<'_> {
         match &observation.data {
             Data::Table(table) => {
                 self.table(&path, table)?;
+                Sampling::new(self.problem, observation, table.coordinates.clone())?;
                 let fault = observation.data_fault(table);
                 fault.map_or(Ok(()), |fault| Err(self.error(&format!("{path}.data"), fault).into()))
             }

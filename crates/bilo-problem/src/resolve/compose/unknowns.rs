@@ -81,7 +81,7 @@ impl Statement<'_> {
             }
         }
         for observation in &problem.observations {
-            all.push(names.lower(&observation.value)?);
+            all.extend(names.lower_terms(observation)?);
         }
         Ok(Statement { problem, names, coefficients, all })
     }

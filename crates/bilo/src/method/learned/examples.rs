@@ -61,6 +61,7 @@ pub(super) fn solved(
     if let Some(found) = place.read().and_then(|bytes| rows(&bytes, sizes)) {
         return Ok(gathered(thetas, points, found, true));
     }
+    problem.observations.iter().try_for_each(|o| o.require_local("learned operators"))?;
     let mut found = vec![];
     let one = |theta: &Theta| -> std::result::Result<Vec<Vec<f32>>, String> {
         let solution = reference.solve(theta).map_err(|error| error.to_string())?;

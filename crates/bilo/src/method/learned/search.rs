@@ -58,8 +58,10 @@ impl<'a> Search<'a> {
 
     pub(super) fn freeze(&self, sites: &[Sites]) -> Vec<Box<dyn Frozen>> {
         let each = self.learned.iter().zip(sites);
-        each.map(|(learned, sites)| learned.model.freeze(&learned.trained.weights, &sites.coordinates))
-            .collect()
+        each.map(|(learned, sites)| {
+            learned.model.freeze(&learned.trained.weights, &sites.sampling.coordinates)
+        })
+        .collect()
     }
 
     /// What the models say of the observations.
