@@ -235,7 +235,7 @@ impl Parser<'_> {
         let open = self.advance()?;
         let from = self.expression(LOOSEST)?;
         if self.current.token != Token::Comma {
-            return Err(self.unexpected("`,` and the end of the window"));
+            return Err(self.error_here("a window has two ends").help("write `t = [0, 60]`"));
         }
         self.advance()?;
         let to = self.expression(LOOSEST)?;
