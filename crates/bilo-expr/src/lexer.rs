@@ -117,7 +117,8 @@ impl<'t> Lexer<'t> {
     }
 
     fn word(&mut self, rest: &str) -> Lexeme {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // The names of several experiments have an `@`.
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '@';
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let token = match &rest[..length] {
             "and" => Token::And,

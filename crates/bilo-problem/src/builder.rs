@@ -7,7 +7,7 @@ use crate::model::likelihood::Likelihood;
 use crate::model::observation::Sigma;
 use crate::model::problem::Problem;
 use crate::model::unknown::Unknown;
-use crate::resolve::resolve;
+use crate::resolve::{Extent, resolve};
 use crate::schema;
 use crate::settings::Recipe;
 use crate::tree::{Assignment, Table};
@@ -222,7 +222,7 @@ impl ProblemBuilder {
             return Err(Diagnostic::new(message, Origin::none()).into());
         }
         let settings = settings_of(&self.settings)?;
-        resolve(Written { settings, ..self.written }, folder.into())
+        resolve(Written { settings, ..self.written }, folder.into(), Extent::Whole)
     }
 }
 

@@ -118,6 +118,9 @@ pub use written::picture::{ContourSpec, PictureSpec};
 pub use written::points::PointsSpec;
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source};
+use crate::read::experiment::Experiment;
+use crate::resolve::Extent;
+use crate::resolve::experiments::{self, Part};
 use std::path::Path;
 
 impl Problem {
@@ -141,6 +144,15 @@ impl Problem {
     ) -> Result<Problem> {
         let mut tree = tree::parse(&Source::new(source_name, text))?;
         overrides.apply(&mut tree)?;
-        resolve::resolve(read::read(tree)?, folder.into())
+        let folder = folder.into();
+        let Some(experiments) = read::experiment::split(&tree)? else {
+            return resolve::resolve(read::read(tree)?, folder, Extent::Whole);
+        };
+        let mut parts = vec![];
+        for Experiment { name, tree, own } in experiments {
+            let problem = resolve::resolve(read::read(tree)?, folder, Extent::Part)?;
+            parts.push(Part { name, problem, own });
+        }
+        experiments::combine(parts)
     }
 }

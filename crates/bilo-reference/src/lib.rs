@@ -31,3 +31,4 @@ pub mod loss_map;
 pub mod misfit;
 mod process;
 pub mod solver;
+mod system;

@@ -78,6 +78,7 @@ impl<'a> ReferenceLoss<'a> {
 
     /// The observed quantities with their derivatives by eta, and after them what priors see.
     pub fn slopes(&self, evaluation: &Evaluation<'_>) -> Result<Vec<Sensitivities>> {
+        evaluation.solution.find_tangents()?;
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
         let observed = observations.map(|(observation, sites)| {
             evaluation.solution.observed_with_slopes(observation, &sites.sampling)
@@ -89,8 +90,13 @@ impl<'a> ReferenceLoss<'a> {
     pub fn gradient(&self, evaluation: &Evaluation<'_>) -> Result<Theta> {
         let mut gradient = evaluation.theta.zeros();
         let observations = self.data.problem().observations.iter().zip(&evaluation.sites);
-        for ((observation, sites), weights) in observations.zip(&evaluation.loss_terms.by_values) {
-            gradient.add(&evaluation.solution.observed_gradient(observation, &sites.sampling, weights)?);
+        let each: Vec<_> = observations.zip(&evaluation.loss_terms.by_values).collect();
+        let solution = &evaluation.solution;
+        let found = solution.each(&each, |((observation, sites), weights)| {
+            solution.observed_gradient(observation, &sites.sampling, weights)
+        });
+        for found in found {
+            gradient.add(&found?);
         }
         let priors = self.data.prior_gradient(&evaluation.theta.eta);
         gradient.eta.iter_mut().zip(priors).for_each(|(sum, slope)| *sum += slope);

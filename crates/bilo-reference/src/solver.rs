@@ -1,239 +1,65 @@
-//! The reference solver: the same problem, read off the same formulas, for a solver that knows nothing
-//! of networks. It makes synthetic data and u_0, and re-solves the PDE at the estimate.
+//! The reference solver: the same problem, read off the same formulas, for a solver that knows nothing of networks. It
+//! makes synthetic data and u_0, and re-solves the PDE at the estimate.
+//!
+//! Equations that are not coupled, such as those of several experiments, are solved each by itself and at the same time.
 
-mod conditions;
-mod defined;
-mod interface;
-mod law;
-mod observe;
-mod of_state;
-mod parts;
-mod pinned;
-mod profile;
-mod rates;
-mod slopes;
-mod statement;
-
-use bilo_expr::{Function, MultiIndex, Symbol};
-use bilo_jet::PointSource;
-use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
-use bilo_problem::function::Lattice;
-use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
-use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
-use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
-pub use defined::definitions;
-use of_state::Content;
-use profile::Profile;
-use slopes::Tangents;
-
-use parts::{Parts, Standing};
-use std::sync::OnceLock;
-
+pub use crate::system::{ReferenceError, definitions};
+use crate::system::{System, SystemSolution};
+use bilo_expr::Leaf;
+use bilo_fit::sensitivities::Sensitivities;
+use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::theta::Theta;
+use bilo_problem::{Formula, Names, Observation, Problem, Sampling};
+use bilo_solve::{Interrupt, Work};
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// The classical solver of a problem.
 pub struct ReferenceSolver {
-    engine: Engine,
-    names: Names,
-    /// The states that are solved for.
-    states: Vec<Function>,
-    /// Every state of the problem: solved for, or in terms of those.
-    standing: Vec<Standing>,
-    /// The grids of the unknown functions.
-    lattices: Vec<Lattice>,
-    /// The scalars of the equations: the variables eta, then the values of functions of states at their
-    /// nodes, `nodal` of them for each unknown function.
-    parameters: Vec<Symbol>,
-    nodal: Vec<usize>,
-    /// The unknown functions of coordinates, by number: the coefficients of the equations.
-    coefficients: Vec<usize>,
-    /// The given fields that are coefficients too, after the unknown functions, by number.
-    given: Vec<usize>,
-    axes: Axes,
-    resolution: Resolution,
-    /// The reference solver whose functions of states are those that are stated, where there are any.
-    stated: Option<Box<ReferenceSolver>>,
-}
-
-/// What solves.
-enum Engine {
-    Central(Box<Solver>),
-    /// If the state starts as an unknown function, the number of that.
-    Godunov(Box<Godunov>, Option<usize>),
+    systems: Vec<System>,
+    /// The states of the problem by name: the system that has them, and their number there.
+    states: Vec<(String, usize, usize)>,
+    coordinates: Vec<String>,
+    threads: usize,
 }
 
 /// A classical solution at some theta.
 pub struct ReferenceSolution<'a> {
+    parts: Vec<SystemSolution<'a>>,
     reference: &'a ReferenceSolver,
-    solved: Solved<'a>,
-    /// The values of the reference solver's parameters.
-    parameters: Vec<f64>,
-    /// The unknown functions that it is the solution for.
-    profiles: Vec<Profile>,
-    /// Its derivatives by each eta, once they have been asked for.
-    tangents: OnceLock<std::result::Result<Tangents, ReferenceError>>,
-}
-
-enum Solved<'a> {
-    Central(Box<Solution>),
-    Godunov(Box<Run<'a>>),
-}
-
-/// Why the PDE could not be solved at some theta.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ReferenceError {
-    /// By finite differences.
-    #[error(transparent)]
-    Central(#[from] SolveError),
-    /// By Godunov's scheme.
-    #[error(transparent)]
-    Godunov(#[from] ConservationError),
-}
-
-impl From<ReferenceError> for Error {
-    fn from(error: ReferenceError) -> Self {
-        match error {
-            ReferenceError::Central(SolveError::Interrupted)
-            | ReferenceError::Godunov(ConservationError::Interrupted) => Error::interrupted(),
-            _ => Error::new(ErrorKind::Solver, error.to_string()),
-        }
-    }
-}
-
-/// Which coordinates are space and which is time. A problem in time alone evolves if all its conditions are at the start,
-/// on a ring of a few nodes that know nothing of each other; else it is a boundary value problem along time.
-struct Axes {
-    space: Vec<usize>,
-    time: Option<usize>,
-    /// Whether space is such a ring.
-    ring: bool,
-}
-
-/// The name of the ring, which no file can have given.
-const RING: &str = "(ring)";
-
-/// Its nodes.
-const RING_CELLS: usize = 4;
-
-/// A problem in time alone on a ring; none if it is another one.
-fn on_ring(problem: &Problem) -> Option<Problem> {
-    let [time] = &problem.coordinates[..] else { return None };
-    let of_time = problem.functions.iter().any(|function| function.state().is_none());
-    if !time.time || of_time || !problem.given.is_empty() || !problem.inputs.is_empty() {
-        return None;
-    }
-    let ring = Coordinate::space(RING, time.lo, time.hi).periodic();
-    Some(Problem { coordinates: vec![time.clone(), ring], ..problem.clone() })
-}
-
-impl Axes {
-    fn new(problem: &Problem) -> Result<Self> {
-        Self::with(problem, divided(&problem.coordinates), false)
-    }
-
-    /// Those of a problem in time alone on its ring.
-    fn on_ring(problem: &Problem) -> Result<Self> {
-        Self::with(problem, vec![1], true)
-    }
-
-    fn with(problem: &Problem, space: Vec<usize>, ring: bool) -> Result<Self> {
-        if space.len() > 2 {
-            return Err(unsupported("the classical solver takes one or two space coordinates", None));
-        }
-        let time = problem.coordinates.iter().position(|coordinate| coordinate.time);
-        Ok(Self { time: time.filter(|time| !space.contains(time)), space, ring })
-    }
-
-    /// The coordinates in the solver's order: space, then time.
-    fn all(&self) -> impl Iterator<Item = usize> {
-        self.space.iter().copied().chain(self.time)
-    }
-
-    /// Orders of a derivative and columns of points in the solver's order: space, then time.
-    fn along<'c>(&self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
-        // Nobody knows of a ring: it is as long as time, and any place on it will do.
-        let order = |axis: usize| index.as_slice().get(axis).copied().map_or(0, usize::from);
-        let orders = self.all().map(order).collect();
-        (orders, self.all().map(|axis| &columns[axis.min(columns.len() - 1)][..]).collect())
-    }
-
-    /// The points (x, t) of a conservation law.
-    fn plane<'c>(&self, columns: &'c [Vec<f64>]) -> impl Iterator<Item = (f64, f64)> + use<'c> {
-        let [x, t] = [self.space[0], self.time.expect("it evolves")];
-        columns[x].iter().copied().zip(columns[t].iter().copied())
-    }
-}
-
-fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
-    let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
-    let help = "the classical solver makes synthetic data and re-solves the PDE; data from a file need none";
-    Error::new(ErrorKind::NoReference, Diagnostic::new(message, origin).help(help))
-}
-
-/// In time alone the cells of the problem are those of time.
-fn resolution(problem: &Problem, axes: &Axes) -> Resolution {
-    let classical = &problem.classical;
-    match axes.ring {
-        true => Resolution { cells: vec![RING_CELLS], steps: classical.cells[0] },
-        false => Resolution { cells: classical.cells.clone(), steps: classical.steps },
-    }
 }
 
 impl ReferenceSolver {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub fn new(problem: &Problem) -> Result<Self> {
-        let of_state = problem.functions.iter().any(|function| function.state().is_some());
-        let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
-        Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+        let groups = coupled(problem)?;
+        let mut states = vec![(String::new(), 0, 0); problem.states.len()];
+        let mut systems = vec![];
+        for (number, group) in groups.iter().enumerate() {
+            for (place, &state) in group.states.iter().enumerate() {
+                states[state] = (problem.states[state].name.clone(), number, place);
+            }
+            systems.push(match groups.len() {
+                1 => System::new(problem)?,
+                _ => System::new(&group.of(problem))?,
+            });
+        }
+        let coordinates = problem.coordinates.iter().map(|coordinate| coordinate.name.clone()).collect();
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Ok(Self { systems, states, coordinates, threads })
     }
 
     /// Ends a solve with an error when the interrupt is due.
     pub fn interruptible(self, interrupt: &Interrupt) -> Self {
-        let engine = match self.engine {
-            Engine::Central(solver) => Engine::Central(Box::new(solver.interruptible(interrupt.clone()))),
-            Engine::Godunov(godunov, start) => {
-                Engine::Godunov(Box::new(godunov.interruptible(interrupt.clone())), start)
-            }
-        };
-        let stated = self.stated.map(|stated| Box::new(stated.interruptible(interrupt)));
-        Self { engine, stated, ..self }
+        let systems = self.systems.into_iter().map(|system| system.interruptible(interrupt)).collect();
+        Self { systems, ..self }
     }
 
-    fn with(problem: &Problem, content: Content) -> Result<Self> {
-        let Some(ring) = on_ring(problem) else { return Self::of(problem, Axes::new(problem)?, content) };
-        match Self::of(&ring, Axes::on_ring(&ring)?, content) {
-            Ok(evolving) => Ok(evolving),
-            // Of a problem that is neither, it is said why it does not evolve.
-            Err(error) => Self::of(problem, Axes::new(problem)?, content).map_err(|_| error),
-        }
-    }
-
-    fn of(problem: &Problem, axes: Axes, content: Content) -> Result<Self> {
-        let mut parts = Parts::read(problem, &axes, content)?;
-        let refused = |error: ReferenceError| unsupported(&error.to_string(), problem.equations.first());
-        let engine = match law::find(&mut parts)? {
-            Some((law, start)) => {
-                Engine::Godunov(Box::new(Godunov::new(law).map_err(|e| refused(e.into()))?), start)
-            }
-            None => {
-                let solver = Solver::new(parts.statement()?).map_err(|e| refused(e.into()))?;
-                Engine::Central(Box::new(solver))
-            }
-        };
-        Ok(Self {
-            engine,
-            lattices: problem.functions.iter().map(Lattice::new).collect(),
-            parameters: parts.parameters(),
-            nodal: parts.nodal.iter().map(Vec::len).collect(),
-            coefficients: parts.coefficients(),
-            given: parts.given,
-            names: parts.names,
-            states: parts.states,
-            standing: parts.standing,
-            resolution: resolution(problem, &axes),
-            axes,
-            stated: None,
-        })
+    /// On so many threads, where there are several systems; on all cores if nothing is said.
+    pub fn on_threads(self, threads: Option<usize>) -> Self {
+        Self { threads: threads.unwrap_or(self.threads), ..self }
     }
 
     /// Solves at a value of everything unknown, at the problem's resolution.
@@ -242,8 +68,11 @@ impl ReferenceSolver {
         theta: impl Into<Theta>,
     ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
         let theta = theta.into();
-        let profiles = Profile::of(&theta);
-        self.solve_for(theta.eta, profiles)
+        let parts = self.each(&self.systems, |system| system.solve(theta.clone()));
+        Ok(ReferenceSolution {
+            parts: parts.into_iter().collect::<std::result::Result<_, _>>()?,
+            reference: self,
+        })
     }
 
     /// Solves at the truth of a problem, this reference solver's own; none unless the truth of everything unknown is
@@ -256,120 +85,261 @@ impl ReferenceSolver {
         problem.eta_of_truth().filter(|_| stated).map(|eta| self.solve_stated(problem, eta)).transpose()
     }
 
-    /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It
-    /// is taken as it is, not as its grid sees it.
+    /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It is taken as it
+    /// is, not as its grid sees it.
     pub fn solve_stated(
         &self,
         problem: &Problem,
         eta: Vec<f64>,
     ) -> Result<std::result::Result<ReferenceSolution<'_>, ReferenceError>> {
-        let reference = self.stated.as_deref().unwrap_or(self);
-        Ok(reference.solve_for(eta, Profile::stated(problem)?))
-    }
-
-    fn solve_for(
-        &self,
-        eta: Vec<f64>,
-        profiles: Vec<Profile>,
-    ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
-        let mut parameters = eta;
-        for (profile, &count) in profiles.iter().zip(&self.nodal) {
-            match profile {
-                Profile::Nodal(values) if count > 0 => parameters.extend(values),
-                _ => {}
+        let mut parts = vec![];
+        for solved in self.each(&self.systems, |system| system.solve_stated(problem, eta.clone())) {
+            match solved? {
+                Ok(part) => parts.push(part),
+                Err(error) => return Ok(Err(error)),
             }
         }
-        let solved = match &self.engine {
-            Engine::Central(solver) => {
-                let mut values = Values::parameters(&parameters);
-                for (coefficient, &number) in self.coefficients.iter().enumerate() {
-                    let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
-                    let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
-                    values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
-                }
-                for (field, &number) in self.given.iter().enumerate() {
-                    let nodes = self.solver_nodes(solver, self.coefficients.len() + field, &parameters)?;
-                    values.coefficients.push(self.names.given[number].field.at_own(&nodes));
-                }
-                Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
-            }
-            Engine::Godunov(godunov, start) => {
-                let initial = start.map_or(vec![], |function| {
-                    profiles[function].sample(&self.lattices[function], &[&self.cell_nodes(godunov)])
-                });
-                let inputs = Inputs { parameters: parameters.clone(), initial };
-                let mesh = Mesh::new(self.resolution.cells[0], self.resolution.steps);
-                Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
-            }
-        };
-        Ok(ReferenceSolution { reference: self, solved, parameters, profiles, tangents: OnceLock::new() })
-    }
-
-    /// Where the solver wants the values of a coefficient: one column per coordinate of it.
-    fn solver_nodes(
-        &self,
-        solver: &Solver,
-        coefficient: usize,
-        parameters: &[f64],
-    ) -> std::result::Result<Vec<Vec<f64>>, ReferenceError> {
-        let points =
-            PointSource::grid(solver.coefficient_nodes(coefficient, parameters, &self.resolution)?);
-        Ok(points.columns(0..points.len()))
-    }
-
-    /// Where Godunov's scheme wants the values of the unknown function that the state starts as.
-    fn cell_nodes(&self, godunov: &Godunov) -> Vec<f64> {
-        godunov.initial_nodes(self.resolution.cells[0])
-    }
-
-    /// The number, among those solved for, of a state that is a function of the statement's graph.
-    fn state(&self, function: Function) -> Option<usize> {
-        self.states.iter().position(|f| *f == function)
-    }
-
-    /// The number of an unknown function.
-    fn unknown_function(&self, function: Function) -> usize {
-        self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
+        Ok(Ok(ReferenceSolution { parts, reference: self }))
     }
 
     /// The order of its error where the solution is smooth: that of differences, or of a scheme for shocks.
     pub fn order(&self) -> f64 {
-        match self.engine {
-            Engine::Central(_) => 2.0,
-            Engine::Godunov(..) => 1.0,
-        }
+        self.systems.iter().map(System::order).fold(f64::INFINITY, f64::min)
     }
 
     /// The scheme's name in a problem file.
     pub fn scheme(&self) -> &'static str {
-        match self.engine {
-            Engine::Central(_) => "central",
-            Engine::Godunov(..) => "godunov",
-        }
+        self.systems[0].scheme()
     }
 
     /// The scheme and the resolution in words.
     pub fn describe(&self) -> String {
-        let cells: Vec<String> = self.resolution.cells.iter().map(usize::to_string).collect();
-        let cells = cells.join(" x ");
-        let steps = self.resolution.steps;
-        match (&self.engine, self.axes.time) {
-            (_, Some(0)) if self.axes.ring => format!("implicit Runge-Kutta steps, {steps} of time"),
-            (Engine::Godunov(..), _) => {
-                format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
+        let one = self.systems[0].describe();
+        match self.systems.len() {
+            1 => one,
+            count => format!("{one}, for each of {count} systems that are not coupled"),
+        }
+    }
+
+    /// What is made of each of some things, in their order, at the same time on several threads.
+    fn each<'i, T: Sync, R: Send>(&self, items: &'i [T], make: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
+        if items.len() == 1 || self.threads == 1 {
+            return items.iter().map(make).collect();
+        }
+        let (next, made) = (AtomicUsize::new(0), Mutex::new(vec![]));
+        let work = || {
+            while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < items.len()) {
+                let result = make(&items[number]);
+                made.lock().expect("no thread panics").push((number, result));
             }
-            (_, Some(_)) => format!("finite differences, {cells} cells, {steps} time steps"),
-            (_, None) => format!("finite differences, {cells} cells"),
+        };
+        thread::scope(|scope| (0..self.threads.min(items.len())).for_each(|_| drop(scope.spawn(work))));
+        let mut made = made.into_inner().expect("no thread panics");
+        made.sort_by_key(|(number, _)| *number);
+        made.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// The system that a formula is about: that of its states, any if it has none.
+    fn system_of(&self, formula: &Formula) -> Result<usize> {
+        let mut found: Option<usize> = None;
+        for (name, _) in formula.ast.names() {
+            let is_of = |(state, ..): &&(String, usize, usize)| match name.strip_prefix(state.as_str()) {
+                Some("") => true,
+                Some(rest) => rest.strip_prefix('_').is_some_and(|by| self.is_derivative(by)),
+                None => false,
+            };
+            let Some(&(_, system, _)) = self.states.iter().find(is_of) else { continue };
+            if found.is_some_and(|other| other != system) {
+                let message = "this is about states that are solved for by themselves, not together";
+                return Err(Diagnostic::new(message, formula.origin.clone())
+                    .help("observe each of them")
+                    .into());
+            }
+            found = Some(system);
+        }
+        Ok(found.unwrap_or(0))
+    }
+
+    /// Whether letters are coordinates.
+    fn is_derivative(&self, by: &str) -> bool {
+        let rest = |name: &String| by.strip_prefix(name.as_str()).filter(|_| !name.is_empty());
+        let mut rests = self.coordinates.iter().filter_map(rest);
+        rests.any(|rest| rest.is_empty() || self.is_derivative(rest))
+    }
+}
+
+impl<'a> ReferenceSolution<'a> {
+    /// What it took.
+    pub fn work(&self) -> Work {
+        let parts = self.parts.iter().map(SystemSolution::work);
+        parts.fold(Work::default(), |sum, part| Work {
+            newton_iterations: sum.newton_iterations + part.newton_iterations,
+            factorisations: sum.factorisations + part.factorisations,
+            steps: sum.steps + part.steps,
+        })
+    }
+
+    fn part(&self, formula: &Formula) -> Result<&SystemSolution<'a>> {
+        Ok(&self.parts[self.reference.system_of(formula)?])
+    }
+
+    /// A state at points given by one column per coordinate.
+    pub fn state(&self, state: usize, columns: &[Vec<f64>]) -> Vec<f64> {
+        let (_, system, place) = self.reference.states[state];
+        self.parts[system].state(place, columns)
+    }
+
+    /// Whether a state is solved for. One that an equation defines comes from differences of others, which are far off
+    /// where coefficients jump.
+    pub fn solves_for(&self, state: usize) -> bool {
+        let (_, system, place) = self.reference.states[state];
+        self.parts[system].solves_for(place)
+    }
+
+    /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's scheme are an error:
+    /// it may jump.
+    pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
+        self.part(formula)?.observe(formula, columns)
+    }
+
+    /// A formula at points with further names, whose values there are given.
+    pub(crate) fn observe_with(
+        &self,
+        formula: &Formula,
+        columns: &[Vec<f64>],
+        more: &[(&str, &[f64])],
+    ) -> Result<Vec<f64>> {
+        self.part(formula)?.observe_with(formula, columns, more)
+    }
+
+    /// What is observed at places.
+    pub fn observed(&self, observation: &Observation, sampling: &Sampling) -> Result<Vec<f64>> {
+        sampling.sum(|term, columns| self.observe(&observation.terms[term].integrand, columns))
+    }
+
+    /// Solves for the derivatives by the scalars, of all systems at the same time; they are kept.
+    pub(crate) fn find_tangents(&self) -> Result<()> {
+        for found in self.reference.each(&self.parts, |part| part.find_tangents()) {
+            found?;
+        }
+        Ok(())
+    }
+
+    /// A formula at points with its total derivatives by each eta: through the states, and where the unknowns stand in the
+    /// formula. The tangents behind it are computed once per solution.
+    pub fn observe_with_slopes(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Sensitivities> {
+        self.part(formula)?.observe_with_slopes(formula, columns)
+    }
+
+    /// What is observed at places, with its total derivatives by each eta.
+    pub fn observed_with_slopes(
+        &self,
+        observation: &Observation,
+        sampling: &Sampling,
+    ) -> Result<Sensitivities> {
+        Sensitivities::observed(sampling, |term, columns| {
+            self.observe_with_slopes(&observation.terms[term].integrand, columns)
+        })
+    }
+
+    /// The derivatives of Σ_i weights_i value_i over the points by everything unknown, by one adjoint solve.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
+        self.part(formula)?.gradient(formula, columns, weights)
+    }
+
+    /// The derivatives of Σ_i weights_i observed_i by everything unknown, one adjoint solve for each term.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub fn observed_gradient(
+        &self,
+        observation: &Observation,
+        sampling: &Sampling,
+        weights: &[f64],
+    ) -> Result<Theta> {
+        let mut sum: Option<Theta> = None;
+        for (number, term) in observation.terms.iter().enumerate() {
+            let weights = sampling.scatter(number, weights);
+            let found = self.gradient(&term.integrand, sampling.columns(number), &weights)?;
+            match &mut sum {
+                Some(sum) => sum.add(&found),
+                None => sum = Some(found),
+            }
+        }
+        Ok(sum.expect("an observation has a term"))
+    }
+
+    /// What is made of each of some things at the same time, as the solver may.
+    pub(crate) fn each<'i, T: Sync, R: Send>(
+        &self,
+        items: &'i [T],
+        make: impl Fn(&'i T) -> R + Sync,
+    ) -> Vec<R> {
+        match self.parts.len() {
+            1 => items.iter().map(make).collect(),
+            _ => self.reference.each(items, make),
         }
     }
 }
 
-impl ReferenceSolution<'_> {
-    /// What the solve cost.
-    pub fn work(&self) -> Work {
-        match &self.solved {
-            Solved::Central(solution) => solution.work,
-            Solved::Godunov(run) => Work { steps: run.evolution.steps, ..Work::default() },
+/// States that are coupled by equations, and these.
+struct Group {
+    states: Vec<usize>,
+    equations: Vec<usize>,
+}
+
+impl Group {
+    /// The problem of these states alone.
+    fn of(&self, problem: &Problem) -> Problem {
+        Problem {
+            states: self.states.iter().map(|&state| problem.states[state].clone()).collect(),
+            equations: self.equations.iter().map(|&equation| problem.equations[equation].clone()).collect(),
+            conditions: vec![],
+            observations: vec![],
+            pictures: vec![],
+            ..problem.clone()
         }
     }
+}
+
+/// The states of a problem by how equations couple them; all together where functions of states or inputs might.
+fn coupled(problem: &Problem) -> Result<Vec<Group>> {
+    let (states, equations) = (problem.states.len(), problem.equations.len());
+    let whole = || vec![Group { states: (0..states).collect(), equations: (0..equations).collect() }];
+    let of_state = problem.functions.iter().any(|function| function.state().is_some());
+    if states == 1 || of_state || !problem.inputs.is_empty() {
+        return Ok(whole());
+    }
+    let mut names = Names::new(problem)?;
+    let functions = names.bind_states_opaque(problem);
+    let mut groups: Vec<Group> = vec![];
+    for (number, equation) in problem.equations.iter().enumerate() {
+        let residual = names.lower(&equation.residual)?;
+        let leaves = names.graph.leaves(&[residual]);
+        let has = |state: &usize| {
+            leaves.iter().any(|leaf| matches!(leaf, Leaf::Derivative(f, _) if *f == functions[*state]))
+        };
+        let mut joined = Group { states: (0..states).filter(has).collect(), equations: vec![number] };
+        if joined.states.is_empty() {
+            return Ok(whole());
+        }
+        for other in groups
+            .extract_if(.., |group| group.states.iter().any(|s| joined.states.contains(s)))
+            .collect::<Vec<_>>()
+        {
+            joined.states.extend(other.states);
+            joined.equations.extend(other.equations);
+        }
+        joined.states.sort_unstable();
+        joined.states.dedup();
+        joined.equations.sort_unstable();
+        groups.push(joined);
+    }
+    let found: usize = groups.iter().map(|group| group.states.len()).sum();
+    groups.sort_by_key(|group| group.states[0]);
+    // A state of no equation is refused with the rest.
+    if found < states { Ok(whole()) } else { Ok(groups) }
 }

@@ -53,9 +53,7 @@ fn cases() -> Vec<(&'static str, fn(f64) -> f64)> {
         ("gain*mean(u, x = [0, 0.5]) + 3", |t| 2.0 * 2.0 / PI * height(t) + 3.0),
         ("u(x = 0.5) - u(x = 0.25)", |t| height(t) * (1.0 - 0.5_f64.sqrt())),
         ("integral(u, t = [0, t])", |t| (1.0 - height(t)) / RATE),
-        ("mean(x*u, x, t = [t - width, t])/gain", |t| {
-            (height(t - 0.1) - height(t)) / RATE / 0.1 / PI / 2.0
-        }),
+        ("mean(x*u, x, t = [t - width, t])/gain", |t| (height(t - 0.1) - height(t)) / RATE / 0.1 / PI / 2.0),
         ("-u_x(x = 0) + u", |t| height(t) * (1.0 - PI)),
         ("(integral(u^2, x) + gain)/2 - u(x = 0.75)", |t| {
             (height(t).powi(2) / 2.0 + 2.0) / 2.0 - height(t) * 0.5_f64.sqrt()
@@ -89,9 +87,7 @@ fn derivatives_are_those_of_the_values() {
         let observation = &problem.observations[0];
         let sampling = Sampling::new(&problem, observation, columns).unwrap();
         let eta = problem.eta_of_truth().unwrap();
-        let observed = |eta: &[f64]| {
-            solver.solve(eta).unwrap().observed(observation, &sampling).unwrap()
-        };
+        let observed = |eta: &[f64]| solver.solve(eta).unwrap().observed(observation, &sampling).unwrap();
         let solution = solver.solve(&eta[..]).unwrap();
         let found = solution.observed_with_slopes(observation, &sampling).unwrap();
         let weights = [0.3, -1.0, 2.0, 0.7];

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result};
 use crate::model::domain::Constant;
-use bilo_expr::{Ast, ExprError, Graph, Scope, lower, parse, parse_equation};
+use bilo_expr::{Ast, ExprError, Graph, Scope, Span, lower, parse, parse_equation};
 
 /// An expression, as written and as parsed, that knows where it was written.
 #[derive(Clone, Debug)]
@@ -38,6 +38,23 @@ impl Formula {
             Ok(ast) => Ok(Formula { text: text.to_string(), ast, origin, equation: true }),
             Err(error) => Err(locate(error, text, &origin)),
         }
+    }
+
+    /// With other names; as it is where no name has another.
+    pub(crate) fn renamed(&self, rename: impl Fn(&str) -> Option<String>) -> Result<Formula> {
+        let mut found: Vec<(Span, &str, String)> = vec![];
+        for (name, span) in self.ast.names() {
+            found.extend(rename(name).map(|new| (span, name, new)));
+        }
+        found.sort_by_key(|(span, ..)| span.start);
+        let mut text = self.text.clone();
+        for (span, old, new) in found.iter().rev() {
+            // A span may have parentheses, which stay.
+            let renamed = text[span.start..span.end].replacen(old, new, 1);
+            text.replace_range(span.start..span.end, &renamed);
+        }
+        let parse = if self.equation { Formula::parse_equation } else { Formula::parse };
+        parse(&text, self.origin.clone())
     }
 
     /// Whether it was written as `left = right`.

@@ -1,5 +1,6 @@
 //! From the tree of a problem file to what was written in it.
 
+pub(crate) mod experiment;
 mod function;
 mod given;
 mod known;

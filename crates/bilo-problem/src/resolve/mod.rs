@@ -6,6 +6,7 @@ pub(crate) mod compose;
 mod data_file;
 mod diffuse;
 mod examples;
+pub(crate) mod experiments;
 mod function;
 mod functional;
 mod given;
@@ -35,8 +36,16 @@ use function::Functions;
 use known::Knowns;
 use points::Ground;
 
+/// Whether a problem is all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// One experiment of several: some unknowns may be in others alone.
+    Part,
+}
+
 /// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
-pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
+pub(crate) fn resolve(written: Written, folder: Folder<'_>, extent: Extent) -> Result<Problem> {
     let (written, composed) = compose::compose(with_fixed(written))?;
     let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
     let of_state = written.functions.iter().any(|function| function.range.is_some());
@@ -87,7 +96,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>) -> Result<Problem> {
         constants,
         unknowns,
     };
-    check::check(&problem, places)?;
+    check::check(&problem, places, extent)?;
     composed.finish(&mut problem)?;
     Ok(problem)
 }

@@ -12,11 +12,13 @@
 //! ```
 
 mod data;
+mod experiment;
 pub(crate) mod kind;
 mod settings;
 mod statement;
 
 pub(crate) use data::*;
+pub(crate) use experiment::EXPERIMENT;
 pub use kind::{Fallback, Key, Kind, TableSchema};
 pub(crate) use settings::*;
 pub(crate) use statement::*;
@@ -87,6 +89,13 @@ pub static PROBLEM: TableSchema = TableSchema {
         .said("tables `[condition.NAME]`"),
         required("observation", Each(&Table(&OBSERVATION)), "[the data](#observationname)")
             .said("tables `[observation.NAME]`"),
+        optional(
+            "experiment",
+            Each(&Table(&EXPERIMENT)),
+            "none",
+            "[what differs between several experiments](#experimentname)",
+        )
+        .said("tables `[experiment.NAME]`"),
         optional("picture", Each(&Table(&PICTURE)), "none", "[what is drawn of the result](#picturename)")
             .said("tables `[picture.NAME]`"),
         optional("operator", Table(&OPERATOR), "its defaults", "[what stands for the solution](#operator)")

@@ -163,7 +163,8 @@ fn in_context<T>(
     act(&RunContext {
         problem,
         tables: &tables,
-        reference: &ReferenceSolver::new(problem).map(|reference| reference.interruptible(interrupt)),
+        reference: &ReferenceSolver::new(problem)
+            .map(|reference| reference.interruptible(interrupt).on_threads(job.threads)),
         method: job.method.name(),
         seed: job.seed,
         threads: job.threads,

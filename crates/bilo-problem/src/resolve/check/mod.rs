@@ -14,6 +14,7 @@ use crate::model::domain::check_columns;
 use crate::model::observation::Table;
 use crate::model::problem::Problem;
 use crate::model::unknown::{Transform, Unknown};
+use crate::resolve::Extent;
 use crate::resolve::data_file::{finite, positive_sigma};
 use crate::settings::{Basis, Classical, DictionaryChoice, MOST_CELLS, MOST_EXAMPLES, WeightOptimiser};
 use crate::tree::Places;
@@ -21,7 +22,7 @@ use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
 
 /// Checks a problem; `places` tells where its parts were written.
-pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
+pub(crate) fn check(problem: &Problem, places: &Places, extent: Extent) -> Result<()> {
     let check = Check { problem, places };
     check.presence()?;
     check.names()?;
@@ -50,7 +51,7 @@ pub(crate) fn check(problem: &Problem, places: &Places) -> Result<()> {
     check.learning()?;
     check.neighbours()?;
     check.derived()?;
-    check.formulas()?;
+    check.formulas(extent)?;
     check.scheme()
 }
 
@@ -311,7 +312,7 @@ impl Check<'_> {
     }
 
     /// Every formula has a meaning in its scope, and everything declared is used.
-    fn formulas(&self) -> Result<()> {
+    fn formulas(&self, extent: Extent) -> Result<()> {
         let problem = self.problem;
         let mut names = Names::new(problem)?;
         names.bind_states_opaque(problem);
@@ -357,7 +358,7 @@ impl Check<'_> {
         for (i, unknown) in problem.unknowns.iter().enumerate() {
             let used =
                 uses(&in_forms.graph, &forms, in_forms.eta[i]) || uses(&names.graph, &all, names.eta[i]);
-            self.demand(used, &format!("unknown.{}", unknown.name), || {
+            self.demand(used || extent == Extent::Part, &format!("unknown.{}", unknown.name), || {
                 format!("the unknown `{}` occurs in no equation, form or observation", unknown.name)
             })?;
         }

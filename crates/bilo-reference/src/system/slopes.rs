@@ -3,12 +3,12 @@
 
 use super::observe::EvaluatedFormula;
 use super::profile::Profile;
-use super::{Engine, ReferenceError, ReferenceSolution, Solved};
+use super::{Engine, ReferenceError, Solved, SystemSolution};
 use bilo_expr::{Input, Leaf, MultiIndex};
 use bilo_fit::sensitivities::Sensitivities;
+use bilo_problem::Formula;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
-use bilo_problem::{Formula, Observation, Sampling};
 use bilo_solve::Solution;
 use bilo_solve::conservation::{Evolution, Inputs};
 
@@ -18,10 +18,14 @@ pub(super) enum Tangents {
     Godunov(Vec<Evolution>),
 }
 
-impl ReferenceSolution<'_> {
+impl SystemSolution<'_> {
     /// A formula at points with its total derivatives by each eta: through the states, and where the
     /// unknowns stand in the formula. The tangents behind it are computed once per solution.
-    pub fn observe_with_slopes(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Sensitivities> {
+    pub(crate) fn observe_with_slopes(
+        &self,
+        formula: &Formula,
+        columns: &[Vec<f64>],
+    ) -> Result<Sensitivities> {
         let tangents = self.tangents()?;
         let mut evaluated = self.evaluate(formula, columns)?;
         let values = evaluated.values();
@@ -45,33 +49,9 @@ impl ReferenceSolution<'_> {
         Ok(Sensitivities { values, slopes })
     }
 
-    /// What is observed at places, with its total derivatives by each eta.
-    pub fn observed_with_slopes(
-        &self,
-        observation: &Observation,
-        sampling: &Sampling,
-    ) -> Result<Sensitivities> {
-        Sensitivities::observed(sampling, |term, columns| {
-            self.observe_with_slopes(&observation.terms[term].integrand, columns)
-        })
-    }
-
-    /// The derivatives of Σ_i weights_i observed_i by everything unknown, one adjoint solve for each term.
-    ///
-    /// # Panics
-    /// If the solution is that of a stated truth rather than of values on grids.
-    pub fn observed_gradient(
-        &self,
-        observation: &Observation,
-        sampling: &Sampling,
-        weights: &[f64],
-    ) -> Result<Theta> {
-        let mut gradient = self.no_slopes();
-        for (number, term) in observation.terms.iter().enumerate() {
-            let weights = sampling.scatter(number, weights);
-            gradient.add(&self.gradient(&term.integrand, sampling.columns(number), &weights)?);
-        }
-        Ok(gradient)
+    /// Solves for the derivatives by the scalars, which are kept.
+    pub(crate) fn find_tangents(&self) -> std::result::Result<(), ReferenceError> {
+        self.tangents().map(drop)
     }
 
     /// The derivatives of Σ_i weights_i value_i over the points by everything unknown, by one adjoint
@@ -79,7 +59,7 @@ impl ReferenceSolution<'_> {
     ///
     /// # Panics
     /// If the solution is that of a stated truth rather than of values on grids.
-    pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
+    pub(crate) fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
         let mut evaluated = self.evaluate(formula, columns)?;
         let mut gradient = self.no_slopes();
         let mut by_parameters = vec![0.0; self.parameters.len()];

@@ -1,10 +1,10 @@
 //! A classical solution at points: states, and formulas of states, coordinates and unknowns.
 
 use super::parts::Standing;
-use super::{ReferenceSolution, Solved};
+use super::{Solved, SystemSolution};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
-use bilo_problem::{Formula, Names, Observation, Sampling, given_columns};
+use bilo_problem::{Formula, Names, given_columns};
 use bilo_solve::Solution;
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ impl EvaluatedFormula {
     }
 }
 
-impl ReferenceSolution<'_> {
+impl SystemSolution<'_> {
     /// A state at points given by one column per coordinate.
-    pub fn state(&self, state: usize, columns: &[Vec<f64>]) -> Vec<f64> {
+    pub(crate) fn state(&self, state: usize, columns: &[Vec<f64>]) -> Vec<f64> {
         match self.reference.standing[state] {
             Standing::Solved(state) => self.solved_state(state, columns),
             Standing::Defined(value) => {
@@ -36,7 +36,7 @@ impl ReferenceSolution<'_> {
 
     /// Whether a state is solved for. One that an equation defines comes from differences of others, which are far
     /// off where coefficients jump.
-    pub fn solves_for(&self, state: usize) -> bool {
+    pub(crate) fn solves_for(&self, state: usize) -> bool {
         matches!(self.reference.standing[state], Standing::Solved(_))
     }
 
@@ -64,14 +64,9 @@ impl ReferenceSolution<'_> {
         solution.sample(state, &orders, &points)
     }
 
-    /// What is observed at places.
-    pub fn observed(&self, observation: &Observation, sampling: &Sampling) -> Result<Vec<f64>> {
-        sampling.sum(|term, columns| self.observe(&observation.terms[term].integrand, columns))
-    }
-
     /// A formula of states, coordinates and unknowns at points. Derivatives of a solution by Godunov's
     /// scheme are an error: it may jump.
-    pub fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
+    pub(crate) fn observe(&self, formula: &Formula, columns: &[Vec<f64>]) -> Result<Vec<f64>> {
         self.observe_with(formula, columns, &[])
     }
 

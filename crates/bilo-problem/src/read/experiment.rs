@@ -1,0 +1,121 @@
+//! Several experiments in one file: what each changes, put over what all share.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::schema;
+use crate::tree::reader::{Reader, table};
+use crate::tree::{Entry, Node, Table, Value, join};
+
+/// An experiment as a file of its own.
+pub(crate) struct Experiment {
+    pub(crate) name: String,
+    pub(crate) tree: Table,
+    /// The unknown numbers that it has for itself.
+    pub(crate) own: Vec<String>,
+}
+
+/// The experiments of a file, each with everything that it shares with others; none if there are none.
+pub(crate) fn split(tree: &Table) -> Result<Option<Vec<Experiment>>> {
+    let Some(node) = tree.get("experiment") else { return Ok(None) };
+    let mut shared = tree.clone();
+    shared.take("experiment");
+    let entries = &table(node, "experiment")?.entries;
+    if entries.is_empty() {
+        return Err(Diagnostic::new("there is no experiment here", node.origin.clone()).into());
+    }
+    refuse_shared_files(&shared)?;
+    entries.iter().map(|entry| read(entry, &shared)).collect::<Result<_>>().map(Some)
+}
+
+fn read(entry: &Entry, shared: &Table) -> Result<Experiment> {
+    let name = entry.key.clone();
+    if !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+        let message = format!("`{name}` cannot name an experiment");
+        let error = Diagnostic::new(message, entry.key_origin.clone());
+        return Err(error.help("take letters and digits alone").into());
+    }
+    let path = join("experiment", &name);
+    Reader::of(&entry.node, &path, &[], &schema::EXPERIMENT.names())?;
+    let mut tree = shared.clone();
+    let mut own = vec![];
+    for part in &table(&entry.node, &path)?.entries {
+        let entries = &table(&part.node, &join(&path, &part.key))?.entries;
+        if part.key == "unknown" {
+            own = entries.iter().map(|unknown| unknown.key.clone()).collect();
+        }
+        if part.key == "observation" {
+            tree.keep_observations(&entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>());
+        }
+        tree.lay_over(part);
+    }
+    if table(&entry.node, &path)?.get("observation").is_none() {
+        tree.keep_observations(&[]);
+    }
+    Ok(Experiment { name, tree, own })
+}
+
+impl Table {
+    /// Puts the entries of an experiment's table over those of the shared one, key by key.
+    fn lay_over(&mut self, part: &Entry) {
+        let Value::Table(over) = &part.node.value else { return };
+        if self.get(&part.key).is_none() {
+            let mut empty = part.clone();
+            empty.node.value = Value::Table(Table::default());
+            self.entries.push(empty);
+        }
+        let Some(Value::Table(own)) = self.value_mut(&part.key) else { return };
+        for entry in &over.entries {
+            match (own.value_mut(&entry.key), &entry.node.value) {
+                (Some(Value::Table(inner)), Value::Table(new)) => {
+                    new.entries.iter().for_each(|e| inner.put(e))
+                }
+                _ => own.put(entry),
+            }
+        }
+    }
+
+    fn value_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node.value)
+    }
+
+    /// An entry in place of that of its key.
+    fn put(&mut self, entry: &Entry) {
+        match self.entries.iter_mut().find(|own| own.key == entry.key) {
+            Some(own) => *own = entry.clone(),
+            None => self.entries.push(entry.clone()),
+        }
+    }
+
+    /// An experiment has the observations that it names, and those whose data are made.
+    fn keep_observations(&mut self, named: &[&str]) {
+        let Some(Value::Table(observations)) = self.value_mut("observation") else { return };
+        observations.entries.retain(|entry| named.contains(&entry.key.as_str()) || is_synthetic(entry));
+    }
+}
+
+/// `data` of an observation.
+fn data(observation: &Entry) -> Option<&Node> {
+    let Value::Table(observation) = &observation.node.value else { return None };
+    observation.get("data")
+}
+
+fn is_synthetic(observation: &Entry) -> bool {
+    let Some(Value::Table(data)) = data(observation).map(|node| &node.value) else { return false };
+    data.get("synthetic").is_some()
+}
+
+/// Data of a file that all experiments share would be counted once for each.
+fn refuse_shared_files(shared: &Table) -> Result<()> {
+    let Some(Value::Table(observations)) = shared.get("observation").map(|node| &node.value) else {
+        return Ok(());
+    };
+    for entry in &observations.entries {
+        let Some(data) = data(entry).filter(|_| !is_synthetic(entry)) else { continue };
+        let message = "beside experiments, data belong to one of them";
+        let help = format!(
+            "write them in the experiment: `observation = {{ {} = {{ data = {{ file = \"..\" }} }} }}`",
+            entry.key
+        );
+        return Err(Diagnostic::new(message, data.origin.clone()).help(help).into());
+    }
+    Ok(())
+}

@@ -1,0 +1,365 @@
+//! Equations that are solved together: read off the same formulas as networks are trained with, for a solver that knows
+//! nothing of networks.
+
+mod conditions;
+mod defined;
+mod interface;
+mod law;
+mod observe;
+mod of_state;
+mod parts;
+mod pinned;
+mod profile;
+mod rates;
+mod slopes;
+mod statement;
+
+use bilo_expr::{Function, MultiIndex, Symbol};
+use bilo_jet::PointSource;
+use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
+use bilo_problem::function::Lattice;
+use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
+use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
+use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
+pub use defined::definitions;
+use of_state::Content;
+use profile::Profile;
+use slopes::Tangents;
+
+use parts::{Parts, Standing};
+use std::sync::OnceLock;
+
+use bilo_problem::theta::Theta;
+
+/// The classical solver of equations that are coupled.
+pub(crate) struct System {
+    engine: Engine,
+    names: Names,
+    /// The states that are solved for.
+    states: Vec<Function>,
+    /// Every state of the problem: solved for, or in terms of those.
+    standing: Vec<Standing>,
+    /// The grids of the unknown functions.
+    lattices: Vec<Lattice>,
+    /// The scalars of the equations: the variables eta, then the values of functions of states at their
+    /// nodes, `nodal` of them for each unknown function.
+    parameters: Vec<Symbol>,
+    nodal: Vec<usize>,
+    /// The unknown functions of coordinates, by number: the coefficients of the equations.
+    coefficients: Vec<usize>,
+    /// The given fields that are coefficients too, after the unknown functions, by number.
+    given: Vec<usize>,
+    axes: Axes,
+    resolution: Resolution,
+    /// The reference solver whose functions of states are those that are stated, where there are any.
+    stated: Option<Box<System>>,
+}
+
+/// What solves.
+enum Engine {
+    Central(Box<Solver>),
+    /// If the state starts as an unknown function, the number of that.
+    Godunov(Box<Godunov>, Option<usize>),
+}
+
+/// A classical solution at some theta.
+pub(crate) struct SystemSolution<'a> {
+    reference: &'a System,
+    solved: Solved<'a>,
+    /// The values of the reference solver's parameters.
+    parameters: Vec<f64>,
+    /// The unknown functions that it is the solution for.
+    profiles: Vec<Profile>,
+    /// Its derivatives by each eta, once they have been asked for.
+    tangents: OnceLock<std::result::Result<Tangents, ReferenceError>>,
+}
+
+enum Solved<'a> {
+    Central(Box<Solution>),
+    Godunov(Box<Run<'a>>),
+}
+
+/// Why the PDE could not be solved at some theta.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ReferenceError {
+    /// By finite differences.
+    #[error(transparent)]
+    Central(#[from] SolveError),
+    /// By Godunov's scheme.
+    #[error(transparent)]
+    Godunov(#[from] ConservationError),
+}
+
+impl From<ReferenceError> for Error {
+    fn from(error: ReferenceError) -> Self {
+        match error {
+            ReferenceError::Central(SolveError::Interrupted)
+            | ReferenceError::Godunov(ConservationError::Interrupted) => Error::interrupted(),
+            _ => Error::new(ErrorKind::Solver, error.to_string()),
+        }
+    }
+}
+
+/// Which coordinates are space and which is time. A problem in time alone evolves if all its conditions are at the start,
+/// on a ring of a few nodes that know nothing of each other; else it is a boundary value problem along time.
+struct Axes {
+    space: Vec<usize>,
+    time: Option<usize>,
+    /// Whether space is such a ring.
+    ring: bool,
+}
+
+/// The name of the ring, which no file can have given.
+const RING: &str = "(ring)";
+
+/// Its nodes.
+const RING_CELLS: usize = 4;
+
+/// A problem in time alone on a ring; none if it is another one.
+fn on_ring(problem: &Problem) -> Option<Problem> {
+    let [time] = &problem.coordinates[..] else { return None };
+    let of_time = problem.functions.iter().any(|function| function.state().is_none());
+    if !time.time || of_time || !problem.given.is_empty() || !problem.inputs.is_empty() {
+        return None;
+    }
+    let ring = Coordinate::space(RING, time.lo, time.hi).periodic();
+    Some(Problem { coordinates: vec![time.clone(), ring], ..problem.clone() })
+}
+
+impl Axes {
+    fn new(problem: &Problem) -> Result<Self> {
+        Self::with(problem, divided(&problem.coordinates), false)
+    }
+
+    /// Those of a problem in time alone on its ring.
+    fn on_ring(problem: &Problem) -> Result<Self> {
+        Self::with(problem, vec![1], true)
+    }
+
+    fn with(problem: &Problem, space: Vec<usize>, ring: bool) -> Result<Self> {
+        if space.len() > 2 {
+            return Err(unsupported("the classical solver takes one or two space coordinates", None));
+        }
+        let time = problem.coordinates.iter().position(|coordinate| coordinate.time);
+        Ok(Self { time: time.filter(|time| !space.contains(time)), space, ring })
+    }
+
+    /// The coordinates in the solver's order: space, then time.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.space.iter().copied().chain(self.time)
+    }
+
+    /// Orders of a derivative and columns of points in the solver's order: space, then time.
+    fn along<'c>(&self, index: &MultiIndex, columns: &'c [Vec<f64>]) -> (Vec<usize>, Vec<&'c [f64]>) {
+        // Nobody knows of a ring: it is as long as time, and any place on it will do.
+        let order = |axis: usize| index.as_slice().get(axis).copied().map_or(0, usize::from);
+        let orders = self.all().map(order).collect();
+        (orders, self.all().map(|axis| &columns[axis.min(columns.len() - 1)][..]).collect())
+    }
+
+    /// The points (x, t) of a conservation law.
+    fn plane<'c>(&self, columns: &'c [Vec<f64>]) -> impl Iterator<Item = (f64, f64)> + use<'c> {
+        let [x, t] = [self.space[0], self.time.expect("it evolves")];
+        columns[x].iter().copied().zip(columns[t].iter().copied())
+    }
+}
+
+fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
+    let origin = equation.map(|equation| equation.residual.origin.clone()).unwrap_or_default();
+    let help = "the classical solver makes synthetic data and re-solves the PDE; data from a file need none";
+    Error::new(ErrorKind::NoReference, Diagnostic::new(message, origin).help(help))
+}
+
+/// In time alone the cells of the problem are those of time.
+fn resolution(problem: &Problem, axes: &Axes) -> Resolution {
+    let classical = &problem.classical;
+    match axes.ring {
+        true => Resolution { cells: vec![RING_CELLS], steps: classical.cells[0] },
+        false => Resolution { cells: classical.cells.clone(), steps: classical.steps },
+    }
+}
+
+impl System {
+    /// Reads the boundary and initial values off the forms and the conditions.
+    pub(crate) fn new(problem: &Problem) -> Result<Self> {
+        let of_state = problem.functions.iter().any(|function| function.state().is_some());
+        let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
+        Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+    }
+
+    /// Ends a solve with an error when the interrupt is due.
+    pub(crate) fn interruptible(self, interrupt: &Interrupt) -> Self {
+        let engine = match self.engine {
+            Engine::Central(solver) => Engine::Central(Box::new(solver.interruptible(interrupt.clone()))),
+            Engine::Godunov(godunov, start) => {
+                Engine::Godunov(Box::new(godunov.interruptible(interrupt.clone())), start)
+            }
+        };
+        let stated = self.stated.map(|stated| Box::new(stated.interruptible(interrupt)));
+        Self { engine, stated, ..self }
+    }
+
+    fn with(problem: &Problem, content: Content) -> Result<Self> {
+        let Some(ring) = on_ring(problem) else { return Self::of(problem, Axes::new(problem)?, content) };
+        match Self::of(&ring, Axes::on_ring(&ring)?, content) {
+            Ok(evolving) => Ok(evolving),
+            // Of a problem that is neither, it is said why it does not evolve.
+            Err(error) => Self::of(problem, Axes::new(problem)?, content).map_err(|_| error),
+        }
+    }
+
+    fn of(problem: &Problem, axes: Axes, content: Content) -> Result<Self> {
+        let mut parts = Parts::read(problem, &axes, content)?;
+        let refused = |error: ReferenceError| unsupported(&error.to_string(), problem.equations.first());
+        let engine = match law::find(&mut parts)? {
+            Some((law, start)) => {
+                Engine::Godunov(Box::new(Godunov::new(law).map_err(|e| refused(e.into()))?), start)
+            }
+            None => {
+                let solver = Solver::new(parts.statement()?).map_err(|e| refused(e.into()))?;
+                Engine::Central(Box::new(solver))
+            }
+        };
+        Ok(Self {
+            engine,
+            lattices: problem.functions.iter().map(Lattice::new).collect(),
+            parameters: parts.parameters(),
+            nodal: parts.nodal.iter().map(Vec::len).collect(),
+            coefficients: parts.coefficients(),
+            given: parts.given,
+            names: parts.names,
+            states: parts.states,
+            standing: parts.standing,
+            resolution: resolution(problem, &axes),
+            axes,
+            stated: None,
+        })
+    }
+
+    /// Solves at a value of everything unknown, at the problem's resolution.
+    pub(crate) fn solve(
+        &self,
+        theta: impl Into<Theta>,
+    ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
+        let theta = theta.into();
+        let profiles = Profile::of(&theta);
+        self.solve_for(theta.eta, profiles)
+    }
+
+    /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It
+    /// is taken as it is, not as its grid sees it.
+    pub(crate) fn solve_stated(
+        &self,
+        problem: &Problem,
+        eta: Vec<f64>,
+    ) -> Result<std::result::Result<SystemSolution<'_>, ReferenceError>> {
+        let reference = self.stated.as_deref().unwrap_or(self);
+        Ok(reference.solve_for(eta, Profile::stated(problem)?))
+    }
+
+    fn solve_for(
+        &self,
+        eta: Vec<f64>,
+        profiles: Vec<Profile>,
+    ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
+        let mut parameters = eta;
+        for (profile, &count) in profiles.iter().zip(&self.nodal) {
+            match profile {
+                Profile::Nodal(values) if count > 0 => parameters.extend(values),
+                _ => {}
+            }
+        }
+        let solved = match &self.engine {
+            Engine::Central(solver) => {
+                let mut values = Values::parameters(&parameters);
+                for (coefficient, &number) in self.coefficients.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
+                    let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+                    values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
+                }
+                for (field, &number) in self.given.iter().enumerate() {
+                    let nodes = self.solver_nodes(solver, self.coefficients.len() + field, &parameters)?;
+                    values.coefficients.push(self.names.given[number].field.at_own(&nodes));
+                }
+                Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
+            }
+            Engine::Godunov(godunov, start) => {
+                let initial = start.map_or(vec![], |function| {
+                    profiles[function].sample(&self.lattices[function], &[&self.cell_nodes(godunov)])
+                });
+                let inputs = Inputs { parameters: parameters.clone(), initial };
+                let mesh = Mesh::new(self.resolution.cells[0], self.resolution.steps);
+                Solved::Godunov(Box::new(godunov.solve(&inputs, mesh)?))
+            }
+        };
+        Ok(SystemSolution { reference: self, solved, parameters, profiles, tangents: OnceLock::new() })
+    }
+
+    /// Where the solver wants the values of a coefficient: one column per coordinate of it.
+    fn solver_nodes(
+        &self,
+        solver: &Solver,
+        coefficient: usize,
+        parameters: &[f64],
+    ) -> std::result::Result<Vec<Vec<f64>>, ReferenceError> {
+        let points =
+            PointSource::grid(solver.coefficient_nodes(coefficient, parameters, &self.resolution)?);
+        Ok(points.columns(0..points.len()))
+    }
+
+    /// Where Godunov's scheme wants the values of the unknown function that the state starts as.
+    fn cell_nodes(&self, godunov: &Godunov) -> Vec<f64> {
+        godunov.initial_nodes(self.resolution.cells[0])
+    }
+
+    /// The number, among those solved for, of a state that is a function of the statement's graph.
+    fn state(&self, function: Function) -> Option<usize> {
+        self.states.iter().position(|f| *f == function)
+    }
+
+    /// The number of an unknown function.
+    fn unknown_function(&self, function: Function) -> usize {
+        self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
+    }
+
+    /// The order of its error where the solution is smooth: that of differences, or of a scheme for shocks.
+    pub(crate) fn order(&self) -> f64 {
+        match self.engine {
+            Engine::Central(_) => 2.0,
+            Engine::Godunov(..) => 1.0,
+        }
+    }
+
+    /// The scheme's name in a problem file.
+    pub(crate) fn scheme(&self) -> &'static str {
+        match self.engine {
+            Engine::Central(_) => "central",
+            Engine::Godunov(..) => "godunov",
+        }
+    }
+
+    /// The scheme and the resolution in words.
+    pub(crate) fn describe(&self) -> String {
+        let cells: Vec<String> = self.resolution.cells.iter().map(usize::to_string).collect();
+        let cells = cells.join(" x ");
+        let steps = self.resolution.steps;
+        match (&self.engine, self.axes.time) {
+            (_, Some(0)) if self.axes.ring => format!("implicit Runge-Kutta steps, {steps} of time"),
+            (Engine::Godunov(..), _) => {
+                format!("Godunov's scheme, {cells} cells, {steps} intervals of time")
+            }
+            (_, Some(_)) => format!("finite differences, {cells} cells, {steps} time steps"),
+            (_, None) => format!("finite differences, {cells} cells"),
+        }
+    }
+}
+
+impl SystemSolution<'_> {
+    /// What the solve cost.
+    pub(crate) fn work(&self) -> Work {
+        match &self.solved {
+            Solved::Central(solution) => solution.work,
+            Solved::Godunov(run) => Work { steps: run.evolution.steps, ..Work::default() },
+        }
+    }
+}
