@@ -5,6 +5,7 @@
 //! - [`gauss_newton`]: the minimum over any [`ReducedProblem`](gauss_newton::ReducedProblem).
 //! - [`monitor`]: one place that tells an [`observer`] of a run and decides when it stops ([`stop`]); [`convergence`] says
 //!   when training has converged, and a [`checkpoint`] is what it can go on from.
+//! - [`parallel`]: independent work on several threads.
 //!
 //! ```
 //! use bilo_fit::data_loss::DataLoss;
@@ -32,6 +33,7 @@ pub mod gauss_newton;
 pub mod joint_likelihood;
 pub mod monitor;
 pub mod observer;
+pub mod parallel;
 pub mod phase;
 pub mod sensitivities;
 pub mod spectrum;

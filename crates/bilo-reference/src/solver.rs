@@ -6,15 +6,12 @@
 pub use crate::system::{ReferenceError, definitions};
 use crate::system::{System, SystemSolution};
 use bilo_expr::Leaf;
+use bilo_fit::parallel;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::diagnostic::{Diagnostic, Result};
 use bilo_problem::theta::Theta;
 use bilo_problem::{Formula, Names, Observation, Problem, Sampling};
 use bilo_solve::{Interrupt, Work};
-use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The classical solver of a problem.
 pub struct ReferenceSolver {
@@ -47,8 +44,7 @@ impl ReferenceSolver {
             });
         }
         let coordinates = problem.coordinates.iter().map(|coordinate| coordinate.name.clone()).collect();
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Ok(Self { systems, states, coordinates, threads })
+        Ok(Self { systems, states, coordinates, threads: parallel::threads(None) })
     }
 
     /// Ends a solve with an error when the interrupt is due.
@@ -59,7 +55,7 @@ impl ReferenceSolver {
 
     /// On so many threads, where there are several systems; on all cores if nothing is said.
     pub fn on_threads(self, threads: Option<usize>) -> Self {
-        Self { threads: threads.unwrap_or(self.threads), ..self }
+        Self { threads: parallel::threads(threads), ..self }
     }
 
     /// Solves at a value of everything unknown, at the problem's resolution.
@@ -68,7 +64,7 @@ impl ReferenceSolver {
         theta: impl Into<Theta>,
     ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
         let theta = theta.into();
-        let parts = self.each(&self.systems, |system| system.solve(theta.clone()));
+        let parts = parallel::each(self.threads, &self.systems, |system| system.solve(theta.clone()));
         Ok(ReferenceSolution {
             parts: parts.into_iter().collect::<std::result::Result<_, _>>()?,
             reference: self,
@@ -93,7 +89,9 @@ impl ReferenceSolver {
         eta: Vec<f64>,
     ) -> Result<std::result::Result<ReferenceSolution<'_>, ReferenceError>> {
         let mut parts = vec![];
-        for solved in self.each(&self.systems, |system| system.solve_stated(problem, eta.clone())) {
+        for solved in
+            parallel::each(self.threads, &self.systems, |system| system.solve_stated(problem, eta.clone()))
+        {
             match solved? {
                 Ok(part) => parts.push(part),
                 Err(error) => return Ok(Err(error)),
@@ -119,24 +117,6 @@ impl ReferenceSolver {
             1 => one,
             count => format!("{one}, for each of {count} systems that are not coupled"),
         }
-    }
-
-    /// What is made of each of some things, in their order, at the same time on several threads.
-    fn each<'i, T: Sync, R: Send>(&self, items: &'i [T], make: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
-        if items.len() == 1 || self.threads == 1 {
-            return items.iter().map(make).collect();
-        }
-        let (next, made) = (AtomicUsize::new(0), Mutex::new(vec![]));
-        let work = || {
-            while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < items.len()) {
-                let result = make(&items[number]);
-                made.lock().expect("no thread panics").push((number, result));
-            }
-        };
-        thread::scope(|scope| (0..self.threads.min(items.len())).for_each(|_| drop(scope.spawn(work))));
-        let mut made = made.into_inner().expect("no thread panics");
-        made.sort_by_key(|(number, _)| *number);
-        made.into_iter().map(|(_, result)| result).collect()
     }
 
     /// The system that a formula is about: that of its states, any if it has none.
@@ -219,7 +199,7 @@ impl<'a> ReferenceSolution<'a> {
 
     /// Solves for the derivatives by the scalars, of all systems at the same time; they are kept.
     pub(crate) fn find_tangents(&self) -> Result<()> {
-        for found in self.reference.each(&self.parts, |part| part.find_tangents()) {
+        for found in parallel::each(self.reference.threads, &self.parts, |part| part.find_tangents()) {
             found?;
         }
         Ok(())
@@ -278,10 +258,8 @@ impl<'a> ReferenceSolution<'a> {
         items: &'i [T],
         make: impl Fn(&'i T) -> R + Sync,
     ) -> Vec<R> {
-        match self.parts.len() {
-            1 => items.iter().map(make).collect(),
-            _ => self.reference.each(items, make),
-        }
+        let threads = if self.parts.len() == 1 { 1 } else { self.reference.threads };
+        parallel::each(threads, items, make)
     }
 }
 

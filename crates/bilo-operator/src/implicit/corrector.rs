@@ -5,6 +5,7 @@ use super::rows::Rows;
 use super::tangent::Change;
 use crate::level::Lower;
 use bilo_fit::monitor::Interrupt;
+use bilo_fit::parallel;
 use bilo_jet::Device;
 use bilo_problem::diagnostic::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,8 @@ pub struct Corrector {
     /// The last factors of a dictionary with their damping.
     kept: Option<(f64, Factorised)>,
     pub(crate) interrupt: Interrupt,
+    /// On which blocks that are not coupled are factorised.
+    pub(crate) threads: usize,
 }
 
 /// A step of the lower level, for those who watch.
@@ -136,7 +139,16 @@ impl Corrector {
     /// `size` is |rows| at untouched weights.
     pub(crate) fn new(rules: Options, size: f64) -> Self {
         let (work, damping, interrupt) = (Work::default(), rules.damping[0], Interrupt::default());
-        Self { work, rules, damping, size, solved: false, kept: None, interrupt }
+        Self {
+            work,
+            rules,
+            damping,
+            size,
+            solved: false,
+            kept: None,
+            interrupt,
+            threads: parallel::threads(None),
+        }
     }
 
     /// Corrects predicted weights, as long as who watches says go on.
@@ -224,7 +236,7 @@ impl Corrector {
         self.kept = None;
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            if let Some(factor) = place.factorise(linear, self.damping)? {
+            if let Some(factor) = place.factorise(linear, self.damping, self.threads)? {
                 self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
                 return Ok(Some(factor));
             }

@@ -51,16 +51,25 @@ impl Place<'_> {
         if linear && let Some((rows, jacobian)) = lower.with_entries(*device, weights, eta)? {
             return Ok((rows, Linear::Here(Tangent::Sparse(jacobian.into()))));
         }
+        if linear {
+            let (rows, blocks) = lower.with_blocks(*device, weights, eta)?;
+            return Ok((rows, Linear::Here(Tangent::Columns(blocks.into()))));
+        }
         let (rows, jacobian) = lower.with_jacobian(*device, weights, eta)?;
-        let tangent = if linear { Tangent::Columns(jacobian.into()) } else { Tangent::primal(jacobian) };
-        Ok((rows, Linear::Here(tangent)))
+        Ok((rows, Linear::Here(Tangent::primal(jacobian))))
     }
 
     /// None if the matrix is singular with this damping.
-    pub(crate) fn factorise(&mut self, linear: &Linear, damping: f64) -> Result<Option<Factorised>> {
+    pub(crate) fn factorise(
+        &mut self,
+        linear: &Linear,
+        damping: f64,
+        threads: usize,
+    ) -> Result<Option<Factorised>> {
         Ok(match linear {
             Linear::Here(tangent) => {
-                tangent.factorise(damping, self.weights.len()).map(|factor| Factorised::Here(factor.into()))
+                let factor = tangent.factorise(damping, self.weights.len(), threads);
+                factor.map(|factor| Factorised::Here(factor.into()))
             }
             Linear::Kernel(system) => {
                 system.factorise(damping)?.map(|factors| Factorised::Kernel(factors.into()))

@@ -1,10 +1,11 @@
 //! The lower level as a problem of least squares.
 
-use crate::level::{Block, Lower};
+use super::tangent::Block;
+use crate::level::{self, Lower};
 use crate::operator::with_shifts;
 use bilo_jet::{Device, Dual, DualSystem, Jacobian, Linearisation, SparseRows};
 use bilo_problem::diagnostic::Result;
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 /// Residuals √(weight) r at all points of all equations: their sum of squares is Σ_e weight_e L_res,e.
 pub(crate) struct Rows {
@@ -49,7 +50,8 @@ impl Lower {
         unknowns: &[f64],
         jacobian: Jacobian,
     ) -> Result<Vec<Linearisation>> {
-        let mut linearise = |block: &Block| Ok(device.linearise(block.id, weights, unknowns, jacobian)?);
+        let mut linearise =
+            |block: &level::Block| Ok(device.linearise(block.id, weights, unknowns, jacobian)?);
         self.blocks.iter().map(&mut linearise).collect()
     }
 
@@ -64,19 +66,30 @@ impl Lower {
         let parts = self.linearised(device, weights, &unknowns, Jacobian::Weights)?;
         let roots = self.roots();
         let rows = Rows::new(&parts, &roots, self.unknowns);
-        let mut jacobian = Mat::zeros(rows.residual.len(), weights.len());
-        let mut first = 0;
-        for (values, roots) in parts.iter().flat_map(|part| &part.by_weight).zip(roots.iter().flatten()) {
-            let block = MatRef::from_row_major_slice(values, roots.len(), weights.len());
-            for (j, column) in block.col_iter().enumerate() {
-                let target = jacobian.col_mut(j).subrows_mut(first, roots.len());
-                target.iter_mut().zip(column.iter().zip(roots)).for_each(|(entry, (value, root))| {
-                    *entry = value * root;
-                });
-            }
-            first += roots.len();
-        }
+        let equations = scaled_rows(&parts, &roots, weights.len());
+        let all: Vec<usize> = (0..weights.len()).collect();
+        let jacobian = assembled(&equations.iter().collect::<Vec<_>>(), &all);
         Ok((rows, jacobian))
+    }
+
+    /// The rows with J in blocks of equations that have weights in common.
+    pub(crate) fn with_blocks(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> Result<(Rows, Vec<Block>)> {
+        let unknowns = with_shifts(eta, self.unknowns);
+        let parts = self.linearised(device, weights, &unknowns, Jacobian::Weights)?;
+        let roots = self.roots();
+        let rows = Rows::new(&parts, &roots, self.unknowns);
+        let equations = scaled_rows(&parts, &roots, weights.len());
+        let blocks = coupled(&equations, weights.len()).into_iter().map(|(members, columns)| {
+            let own: Vec<&ScaledRows<'_>> = members.iter().map(|&e| &equations[e]).collect();
+            let rows = own.iter().flat_map(|e| e.first..e.first + e.roots.len()).collect();
+            Block { rows, matrix: assembled(&own, &columns), columns }
+        });
+        Ok((rows, blocks.collect()))
     }
 
     /// The rows with J by its entries, if the operator is a dictionary whose features live in few places.
@@ -146,6 +159,85 @@ impl Lower {
     fn roots(&self) -> Vec<Vec<Vec<f64>>> {
         self.blocks.iter().map(|block| block.roots()).collect()
     }
+}
+
+/// Derivatives of an equation's residuals by all weights, row by row, each to be multiplied by a root.
+struct ScaledRows<'a> {
+    values: &'a [f64],
+    roots: &'a [f64],
+    /// Which row of all is its first.
+    first: usize,
+    weights: usize,
+}
+
+fn scaled_rows<'a>(
+    parts: &'a [Linearisation],
+    roots: &'a [Vec<Vec<f64>>],
+    weights: usize,
+) -> Vec<ScaledRows<'a>> {
+    let mut first = 0;
+    let each = parts.iter().flat_map(|part| &part.by_weight).zip(roots.iter().flatten());
+    each.map(|(values, roots)| {
+        first += roots.len();
+        ScaledRows { values, roots, first: first - roots.len(), weights }
+    })
+    .collect()
+}
+
+/// The equations by the weights that they have in common, and these; weights of none belong to the first.
+fn coupled(equations: &[ScaledRows<'_>], weights: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut groups: Vec<(Vec<usize>, Vec<bool>)> = vec![];
+    for (number, equation) in equations.iter().enumerate() {
+        let (mut members, mut touched) = (vec![number], equation.touched());
+        let shares = |mask: &[bool]| mask.iter().zip(&touched).any(|(a, b)| *a && *b);
+        let found: Vec<_> = groups.extract_if(.., |(_, mask)| shares(mask)).collect();
+        for (others, mask) in found {
+            members.extend(others);
+            touched.iter_mut().zip(mask).for_each(|(own, other)| *own |= other);
+        }
+        members.sort_unstable();
+        groups.push((members, touched));
+    }
+    groups.sort_by_key(|(members, _)| members[0]);
+    let free: Vec<usize> = (0..weights).filter(|&w| !groups.iter().any(|(_, mask)| mask[w])).collect();
+    if let Some((_, mask)) = groups.first_mut() {
+        free.into_iter().for_each(|weight| mask[weight] = true);
+    }
+    let columns = |mask: Vec<bool>| (0..weights).filter(|&weight| mask[weight]).collect();
+    groups.into_iter().map(|(members, mask)| (members, columns(mask))).collect()
+}
+
+impl ScaledRows<'_> {
+    /// The weights that it depends on.
+    fn touched(&self) -> Vec<bool> {
+        let mut touched = vec![false; self.weights];
+        for row in self.values.chunks_exact(self.weights) {
+            touched.iter_mut().zip(row).for_each(|(touched, value)| *touched |= *value != 0.0);
+        }
+        touched
+    }
+}
+
+/// Rows that are transposed at a time: as many numbers of a column as share a line of the cache.
+const AT_A_TIME: usize = 8;
+
+/// Some columns of the derivatives of equations, below each other.
+fn assembled(equations: &[&ScaledRows<'_>], columns: &[usize]) -> Mat<f64> {
+    let count = equations.iter().map(|equation| equation.roots.len()).sum();
+    let mut matrix = Mat::zeros(count, columns.len());
+    let mut first = 0;
+    for ScaledRows { values, roots, weights, .. } in equations {
+        let rows = values.chunks(AT_A_TIME * weights).zip(roots.chunks(AT_A_TIME));
+        for (values, roots) in rows {
+            for (j, &column) in columns.iter().enumerate() {
+                let target = matrix.col_mut(j).subrows_mut(first, roots.len());
+                let entries = values[column..].iter().step_by(*weights).zip(roots);
+                target.iter_mut().zip(entries).for_each(|(entry, (value, root))| *entry = value * root);
+            }
+            first += roots.len();
+        }
+    }
+    matrix
 }
 
 /// Adds rows, each times a number, below those that are there.

@@ -9,6 +9,7 @@ use crate::state::OperatorState;
 use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
 use bilo_fit::monitor::Interrupt;
+use bilo_fit::parallel;
 use bilo_fit::sensitivities::{Sensitivities, values};
 use bilo_jet::Device;
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
@@ -65,6 +66,12 @@ impl<'a> LocalSolver<'a> {
     /// Ends a solve with an error when the interrupt is due.
     pub fn interruptible(mut self, interrupt: &Interrupt) -> Self {
         self.corrector.interrupt = interrupt.clone();
+        self
+    }
+
+    /// On so many threads, or on all cores.
+    pub fn on_threads(mut self, threads: Option<usize>) -> Self {
+        self.corrector.threads = parallel::threads(threads);
         self
     }
 

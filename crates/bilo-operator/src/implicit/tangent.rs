@@ -1,6 +1,7 @@
 //! Least squares with damping, near some weights: the minimum of |J x - b|² + lambda |x|² for any b.
 
 use super::normal::Normal;
+use bilo_fit::parallel;
 use bilo_jet::SparseRows;
 use faer::linalg::solvers::{Llt, Qr, Solve, SolveLstsq};
 use faer::{Mat, Side};
@@ -9,12 +10,20 @@ use std::rc::Rc;
 /// What is known of J, in the form that is cheapest to solve with.
 pub(crate) enum Tangent {
     /// Few columns that may nearly depend on each other, such as polynomials: QR of J over √lambda, the columns at
-    /// unit length.
-    Columns(Rc<Mat<f64>>),
+    /// unit length. Equations that are not coupled make blocks that are factorised each by itself.
+    Columns(Rc<Vec<Block>>),
     /// Few entries per row, such as splines have: J^T J has few entries too.
     Sparse(Rc<SparseRows>),
     /// Fewer weights than rows: J and J^T J.
     Primal(Rc<Mat<f64>>, Mat<f64>),
+}
+
+/// Rows and columns of J that have no entries in common with others.
+#[derive(PartialEq)]
+pub(crate) struct Block {
+    pub(crate) rows: Vec<usize>,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) matrix: Mat<f64>,
 }
 
 /// A change of the weights, and of the rows with it.
@@ -26,7 +35,7 @@ pub(crate) struct Change {
 
 /// A tangent whose matrix is factorised.
 pub(crate) enum Factor {
-    Columns(Rc<Mat<f64>>, Qr<f64>, Vec<f64>),
+    Columns(Rc<Vec<Block>>, Vec<(Qr<f64>, Vec<f64>)>),
     Sparse(Rc<SparseRows>, Normal),
     Primal(Rc<Mat<f64>>, Llt<f64>),
 }
@@ -39,11 +48,14 @@ impl Tangent {
     }
 
     /// Factorises the matrix of so many weights; none if it is singular.
-    pub(crate) fn factorise(&self, lambda: f64, weights: usize) -> Option<Factor> {
+    pub(crate) fn factorise(&self, lambda: f64, weights: usize, threads: usize) -> Option<Factor> {
         Some(match self {
-            Tangent::Columns(jacobian) => {
-                let (stacked, lengths) = stacked(jacobian, lambda);
-                Factor::Columns(jacobian.clone(), stacked.qr(), lengths)
+            Tangent::Columns(blocks) => {
+                let factors = parallel::each(threads, blocks, |block| {
+                    let (stacked, lengths) = stacked(&block.matrix, lambda);
+                    (stacked.qr(), lengths)
+                });
+                Factor::Columns(blocks.clone(), factors)
             }
             Tangent::Sparse(jacobian) => {
                 Factor::Sparse(jacobian.clone(), Normal::new(jacobian, lambda, weights)?)
@@ -57,7 +69,7 @@ impl Factor {
     /// Whether a tangent has this matrix.
     pub(crate) fn is_of(&self, tangent: &Tangent) -> bool {
         match (self, tangent) {
-            (Factor::Columns(own, ..), Tangent::Columns(other)) => own == other,
+            (Factor::Columns(own, _), Tangent::Columns(other)) => own == other,
             (Factor::Sparse(own, _), Tangent::Sparse(other)) => own == other,
             (Factor::Primal(own, _), Tangent::Primal(other, _)) => own == other,
             _ => false,
@@ -69,11 +81,7 @@ impl Factor {
         let Some(first) = right.first() else { return vec![] };
         let b = || Mat::from_fn(first.len(), right.len(), |i, k| right[k][i]);
         let (weights, moved) = match self {
-            Factor::Columns(jacobian, qr, lengths) => {
-                let found = least_squares(qr, lengths, &b());
-                let moved = &**jacobian * &found;
-                (columns(&found), columns(&moved))
-            }
+            Factor::Columns(blocks, factors) => return by_blocks(blocks, factors, right),
             Factor::Sparse(jacobian, normal) => {
                 let found = normal.solve(jacobian, right);
                 let moved = jacobian.times(&found);
@@ -87,6 +95,24 @@ impl Factor {
         };
         weights.into_iter().zip(moved).map(|(weights, rows)| Change { weights, rows }).collect()
     }
+}
+
+/// The change for each b, block by block.
+fn by_blocks(blocks: &[Block], factors: &[(Qr<f64>, Vec<f64>)], right: &[&[f64]]) -> Vec<Change> {
+    let weights: usize = blocks.iter().map(|block| block.columns.len()).sum();
+    let rows = right[0].len();
+    let mut changes: Vec<Change> =
+        right.iter().map(|_| Change { weights: vec![0.0; weights], rows: vec![0.0; rows] }).collect();
+    for (block, (qr, lengths)) in blocks.iter().zip(factors) {
+        let b = Mat::from_fn(block.rows.len(), right.len(), |i, k| right[k][block.rows[i]]);
+        let found = least_squares(qr, lengths, &b);
+        let moved = &block.matrix * &found;
+        for (k, change) in changes.iter_mut().enumerate() {
+            block.columns.iter().enumerate().for_each(|(j, &column)| change.weights[column] = found[(j, k)]);
+            block.rows.iter().enumerate().for_each(|(i, &row)| change.rows[row] = moved[(i, k)]);
+        }
+    }
+    changes
 }
 
 fn columns(matrix: &Mat<f64>) -> Vec<Vec<f64>> {

@@ -209,7 +209,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         let untouched = ReferenceScale { weights: &first_weights, eta: &eta_of_guess };
         let rules = discretisation.rules(problem);
         let solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
-        let mut solver = solver.interruptible(self.run.interrupt);
+        let mut solver = solver.interruptible(self.run.interrupt).on_threads(self.run.threads);
         let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
         self.monitor.name_losses(names.clone());
         let pretraining = discretisation.is_network() && before.is_none();
@@ -330,7 +330,8 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
                 let untouched = ReferenceScale { weights: &weights, eta: &eta };
                 let solver =
                     LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
-                solver.interruptible(self.run.interrupt).solve(weights.clone(), &eta, &mut |_| true)
+                let mut solver = solver.interruptible(self.run.interrupt).on_threads(self.run.threads);
+                solver.solve(weights.clone(), &eta, &mut |_| true)
             }
         };
         let mut near = vec![];
