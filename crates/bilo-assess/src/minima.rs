@@ -4,6 +4,7 @@
 use crate::context::RunContext;
 use crate::outcome::{Minimum, Outcome, StartOutcome, Stop};
 use bilo_fit::gauss_newton::minimise;
+use bilo_fit::parallel;
 use bilo_problem::diagnostic::ErrorKind;
 use bilo_problem::{Formula, Problem, Transform};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
@@ -24,6 +25,9 @@ const ITERATIONS: usize = 30;
 
 /// Cells and steps along each coordinate for images and other starts: they are compared on the same coarse grid.
 const COARSE: usize = 200;
+
+/// Most states of which other starts are searched from as a matter of course: about a second in all.
+const FEW_STATES: usize = 12;
 
 /// Most images that are looked at.
 const MOST_IMAGES: usize = 30;
@@ -124,50 +128,81 @@ fn differ(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
     (0..a.len()).any(|j| (a[j] - b[j]).abs() > SAME * size(j))
 }
 
-/// What searches with the reference solver come to from other starts on a coarse grid, the best first, and the
-/// log-likelihood of an estimate on the same grid; none if that cannot be told.
-pub fn search_from(run: &RunContext<'_>, count: usize, estimate: &[f64]) -> Option<(Vec<StartOutcome>, f64)> {
-    let problem = run.problem;
-    let reference = coarse(run)?;
-    let mut loss = ReferenceLoss { data: run.data(), reference: &reference };
-    let at_estimate = -height_at(&loss, estimate)?;
-    let mut found: Vec<StartOutcome> = vec![];
-    for start in problem.starts(count) {
-        let unknowns = problem.unknowns.iter().zip(&start);
-        let eta: Vec<f64> =
-            unknowns.map(|(unknown, &theta)| unknown.project(unknown.eta_of(theta))).collect();
-        let searched = loss.evaluate(&eta).and_then(|evaluation| {
-            minimise(&mut loss, evaluation, &mut |iterate| {
-                (iterate.step >= ITERATIONS || run.interrupt.is_due()).then_some(Stop::Steps)
-            })
-        });
-        match searched {
-            Ok(optimum) => found.push(StartOutcome {
-                start,
-                end: problem.thetas(&optimum.evaluation.theta.eta),
-                log_likelihood: Some(-height(&loss, &optimum.evaluation)),
-                converged: optimum.stop == Stop::Converged,
-            }),
-            Err(error) if error.kind() == ErrorKind::Interrupted => break,
-            Err(_) => found.push(StartOutcome { end: start.clone(), start, ..StartOutcome::default() }),
-        }
-    }
-    let height = |start: &StartOutcome| start.log_likelihood.unwrap_or(f64::NEG_INFINITY);
-    found.sort_by(|a, b| height(b).total_cmp(&height(a)));
-    Some((found, at_estimate))
+/// What searches came to, on one coarse grid: from where the estimate is, and from other starts, the best first.
+pub struct Searches {
+    from_estimate: StartOutcome,
+    starts: Vec<StartOutcome>,
 }
 
-/// Adds what searches from other starts came to, and the minima among them that fit as well as the estimate.
-pub fn add_starts(outcome: &mut Outcome, problem: &Problem, starts: Vec<StartOutcome>, at_estimate: f64) {
-    let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let best = starts.iter().filter_map(|start| start.log_likelihood).fold(at_estimate, f64::max);
-    let mut known = vec![estimate];
-    for start in starts.iter().filter(|start| start.converged) {
-        let Some(below) = start.log_likelihood.map(|found| best - found) else { continue };
-        if below < ALIKE && known.iter().all(|other| differ(problem, other, &start.end)) {
-            outcome.minima.push(minimum(problem, &start.end, below));
-            known.push(start.end.clone());
+impl Searches {
+    /// Searches from so many other starts; none if there is no solution at the estimate.
+    pub fn new(run: &RunContext<'_>, count: usize, estimate: &[f64]) -> Option<Searches> {
+        // Starts are searched from at the same time; then nothing is left for systems that are not coupled.
+        let reference = coarse(run)?.on_threads(Some(1));
+        let loss = ReferenceLoss { data: run.data(), reference: &reference };
+        // The grid moves the minimum of the estimate too.
+        let from_estimate = searched(run, loss, estimate).filter(|found| found.log_likelihood.is_some())?;
+        let starts = run.problem.starts(count);
+        let found =
+            parallel::each(parallel::threads(run.threads), &starts, |start| searched(run, loss, start));
+        let mut starts: Vec<StartOutcome> = found.into_iter().flatten().collect();
+        starts.sort_by(|a, b| b.height().total_cmp(&a.height()));
+        Some(Searches { from_estimate, starts })
+    }
+
+    /// Where the best minimum is, if it is another one than that of the estimate and better by so much.
+    pub fn better(&self, problem: &Problem, by: f64) -> Option<&[f64]> {
+        let best = self.starts.iter().find(|start| start.converged)?;
+        let better = best.height() - self.from_estimate.height() > by;
+        (better && differ(problem, &self.from_estimate.end, &best.end)).then_some(&best.end)
+    }
+
+    /// Adds what they came to, and the minima among them that fit as well as the estimate.
+    pub fn add_to(self, outcome: &mut Outcome, problem: &Problem) {
+        let best = self.starts.iter().map(StartOutcome::height).fold(self.from_estimate.height(), f64::max);
+        let mut known = vec![self.from_estimate.end];
+        known.push(outcome.unknowns.numbers.iter().map(|number| number.estimate).collect());
+        for start in self.starts.iter().filter(|start| start.converged) {
+            let below = best - start.height();
+            if below < ALIKE && known.iter().all(|other| differ(problem, other, &start.end)) {
+                outcome.minima.push(minimum(problem, &start.end, below));
+                known.push(start.end.clone());
+            }
+        }
+        outcome.starts = self.starts;
+    }
+}
+
+impl StartOutcome {
+    fn height(&self) -> f64 {
+        self.log_likelihood.unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// What a search from one start comes to; none if it was interrupted.
+fn searched(run: &RunContext<'_>, mut loss: ReferenceLoss<'_>, start: &[f64]) -> Option<StartOutcome> {
+    let unknowns = run.problem.unknowns.iter().zip(start);
+    let eta: Vec<f64> = unknowns.map(|(unknown, &theta)| unknown.project(unknown.eta_of(theta))).collect();
+    let searched = loss.evaluate(&eta).and_then(|evaluation| {
+        minimise(&mut loss, evaluation, &mut |iterate| {
+            (iterate.step >= ITERATIONS || run.interrupt.is_due()).then_some(Stop::Steps)
+        })
+    });
+    match searched {
+        Ok(optimum) => Some(StartOutcome {
+            start: start.to_vec(),
+            end: run.problem.thetas(&optimum.evaluation.theta.eta),
+            log_likelihood: Some(-height(&loss, &optimum.evaluation)),
+            converged: optimum.stop == Stop::Converged,
+        }),
+        Err(error) if error.kind() == ErrorKind::Interrupted => None,
+        Err(_) => {
+            Some(StartOutcome { start: start.to_vec(), end: start.to_vec(), ..StartOutcome::default() })
         }
     }
-    outcome.starts = starts;
+}
+
+/// Whether searches from other starts cost next to nothing: along one coordinate.
+pub fn is_cheap(problem: &Problem) -> bool {
+    problem.coordinates.len() == 1 && problem.states.len() <= FEW_STATES
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) fn stated(assignments: &[String]) -> Result<Vec<String>, Failure> {
     let guess = |text: &String| {
         let (name, value) = pair(text, "--guess")?;
-        Ok(format!("unknown.{name}.guess={value}"))
+        Ok(format!("{}.guess={value}", table(name)))
     };
     assignments.iter().map(guess).collect()
 }
@@ -19,11 +19,12 @@ pub(crate) fn fixed(assignments: &[String]) -> Result<Vec<String>, Failure> {
     let mut set = vec![];
     for text in assignments {
         if !text.contains('=') {
-            set.push(format!("unknown.{}.fixed=true", text.trim()));
+            set.push(format!("{}.fixed=true", table(text.trim())));
             continue;
         }
         let (name, value) = pair(text, "--fix")?;
-        set.extend([format!("unknown.{name}.guess={value}"), format!("unknown.{name}.fixed=true")]);
+        let table = table(name);
+        set.extend([format!("{table}.guess={value}"), format!("{table}.fixed=true")]);
     }
     Ok(set)
 }
@@ -38,7 +39,15 @@ pub(crate) fn of_run(folder: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(&path).map_err(|error| refused(error.to_string()))?;
     let outcome: Outcome = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
     let numbers = outcome.unknowns.numbers.iter().filter(|number| number.estimate.is_finite());
-    Ok(numbers.map(|number| format!("unknown.{}.guess={:?}", number.name, number.estimate)).collect())
+    Ok(numbers.map(|number| format!("{}.guess={:?}", table(&number.name), number.estimate)).collect())
+}
+
+/// The table of an unknown: `T0@cold` is that of an experiment.
+fn table(name: &str) -> String {
+    match name.split_once('@') {
+        Some((name, experiment)) => format!("experiment.{experiment}.unknown.{name}"),
+        None => format!("unknown.{name}"),
+    }
 }
 
 fn pair<'a>(text: &'a str, flag: &str) -> Result<(&'a str, &'a str), Failure> {
@@ -58,6 +67,7 @@ mod tests {
         assert_eq!(stated(&["D = 1.5".into()]).unwrap(), ["unknown.D.guess=1.5"]);
         let fixed_both = fixed(&["D=2".into(), "T0".into()]).unwrap();
         assert_eq!(fixed_both, ["unknown.D.guess=2", "unknown.D.fixed=true", "unknown.T0.fixed=true"]);
+        assert_eq!(stated(&["T0@cold=5".into()]).unwrap(), ["experiment.cold.unknown.T0.guess=5"]);
         assert!(stated(&["D".into()]).is_err() && fixed(&["=2".into()]).is_err());
     }
 }

@@ -201,6 +201,16 @@ fn kept_name(owner: &str, file: &str) -> String {
 /// Visits every data file: the given field, the equation, the observation or the place in an unknown (as `k.truth`) that owns
 /// it, the file's name, and where it is written.
 fn each_file(document: &mut DocumentMut, mut each: impl FnMut(&str, &str, &mut Value)) {
+    each_file_of(document.as_table_mut(), &mut each);
+    let experiments = document.get_mut("experiment").and_then(Item::as_table_like_mut);
+    for (experiment, table) in experiments.into_iter().flat_map(|table| table.iter_mut()) {
+        let Some(table) = table.as_table_like_mut() else { continue };
+        let name = experiment.get().to_owned();
+        each_file_of(table, &mut |owner, file, value| each(&format!("{owner}@{name}"), file, value));
+    }
+}
+
+fn each_file_of(document: &mut dyn TableLike, each: &mut dyn FnMut(&str, &str, &mut Value)) {
     for (kind, place) in FILES {
         let Some(entries) = document.get_mut(kind).and_then(Item::as_table_like_mut) else {
             continue;
@@ -299,6 +309,17 @@ mod tests {
         assert_eq!(document.to_string(), expected);
         assert_eq!(files[0], (PathBuf::from("data/e/p.csv"), b"one".to_vec()));
         assert_eq!(files[1], (PathBuf::from("data/o/p.csv"), b"two".to_vec()));
+    }
+
+    #[test]
+    fn files_of_experiments_are_taken_along_too() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("p.csv"), "one").unwrap();
+        let toml = "[experiment.warm]\nobservation = { o = { data = { file = \"p.csv\" } } }\n";
+        let mut document: DocumentMut = toml.parse().unwrap();
+        let files = take_files(&mut document, folder.path().into()).unwrap();
+        assert!(document.to_string().contains("file = \"data/o@warm/p.csv\""), "{document}");
+        assert_eq!(files, [(PathBuf::from("data/o@warm/p.csv"), b"one".to_vec())]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::model::likelihood::Likelihood;
 use crate::model::observation::Sigma;
 use crate::model::problem::Problem;
 use crate::model::unknown::Unknown;
+use crate::resolve::experiments::{Part, combine};
 use crate::resolve::{Extent, resolve};
 use crate::schema;
 use crate::settings::Recipe;
@@ -43,13 +44,15 @@ pub struct ProblemBuilder {
     settings: Vec<String>,
     /// The first call that had nothing to be about.
     misplaced: Option<String>,
+    /// What each experiment has for itself.
+    experiments: Vec<(String, Written)>,
 }
 
 impl Problem {
     /// Begins a problem, with the fast recipe.
     pub fn builder(name: &str) -> ProblemBuilder {
         let written = Written { name: name.to_string(), ..Written::default() };
-        ProblemBuilder { written, settings: vec![], misplaced: None }
+        ProblemBuilder { written, settings: vec![], misplaced: None, experiments: vec![] }
     }
 }
 
@@ -199,6 +202,31 @@ impl ProblemBuilder {
         self
     }
 
+    /// Adds an experiment: what is stated of `own` are its constants, its own unknown numbers, its conditions and its
+    /// observations, in place of shared ones of the same name.
+    ///
+    /// ```
+    /// use bilo_problem::{Coordinate, DataSpec, PointsSpec, Problem, Unknown};
+    ///
+    /// let doses = Problem::builder("doses")
+    ///     .coordinate(Coordinate::time("t", 0.0, 1.0))
+    ///     .unknown(Unknown::new("k", 1.0).truth(2.0))
+    ///     .holds("decay", "u_t = -k*u")
+    ///     .condition("start", ("t", 0.0), "u = dose")
+    ///     .observation("samples", "u", DataSpec::synthetic(PointsSpec::grid([("t", 11)]), 0.01))
+    ///     .experiment("low", |own| own.constant("dose", 1.0))
+    ///     .experiment("high", |own| own.constant("dose", 5.0))
+    ///     .build()?;
+    /// assert_eq!(doses.states[1].name, "u@high");
+    /// # Ok::<(), bilo_problem::diagnostic::Error>(())
+    /// ```
+    pub fn experiment(mut self, name: &str, state: impl FnOnce(ProblemBuilder) -> ProblemBuilder) -> Self {
+        let own = state(Problem::builder(name));
+        self.misplaced = self.misplaced.or(own.misplaced);
+        self.experiments.push((name.to_owned(), own.written));
+        self
+    }
+
     /// The recipe whose defaults hold.
     pub fn recipe(self, recipe: Recipe) -> Self {
         self.set(format!("train.recipe={}", recipe.name()))
@@ -221,8 +249,39 @@ impl ProblemBuilder {
         if let Some(message) = self.misplaced {
             return Err(Diagnostic::new(message, Origin::none()).into());
         }
-        let settings = settings_of(&self.settings)?;
-        resolve(Written { settings, ..self.written }, folder.into(), Extent::Whole)
+        let (settings, folder) = (settings_of(&self.settings)?, folder.into());
+        let shared = Written { settings, ..self.written };
+        if self.experiments.is_empty() {
+            return resolve(shared, folder, Extent::Whole);
+        }
+        let mut parts = vec![];
+        for (name, own) in self.experiments {
+            let unknowns = own.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
+            let problem = resolve(shared.clone().with(own), folder, Extent::Part)?;
+            parts.push(Part { name, problem, own: unknowns });
+        }
+        combine(parts)
+    }
+}
+
+impl Written {
+    /// With what an experiment has in place of shared parts of the same name.
+    fn with(mut self, own: Written) -> Written {
+        put(&mut self.constants, own.constants, |constant| &constant.name);
+        put(&mut self.unknowns, own.unknowns, |unknown| &unknown.name);
+        put(&mut self.conditions, own.conditions, |condition| &condition.name);
+        put(&mut self.observations, own.observations, |observation| &observation.name);
+        self
+    }
+}
+
+/// Each in place of one with its name, or after all others.
+fn put<T>(all: &mut Vec<T>, own: Vec<T>, name: fn(&T) -> &str) {
+    for new in own {
+        match all.iter_mut().find(|known| name(known) == name(&new)) {
+            Some(known) => *known = new,
+            None => all.push(new),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ fn a_file_and_a_builder_that_say_the_same_give_the_same_problem() {
         }
         count += 1;
     }
-    assert!(count >= 19, "problems are missing");
+    assert!(count >= 22, "problems are missing");
 }
 
 fn stated(name: &str) -> ProblemBuilder {
@@ -47,8 +47,11 @@ fn stated(name: &str) -> ProblemBuilder {
             "1.5*sin(pi*x)*cos(1.5*pi*x)",
         ),
         "conductivity" => conductivity(),
+        "cooling-rods" => cooling_rods(),
+        "current-patterns" => current_patterns(),
         "darcy" => darcy(name, 2, 1),
         "darcy-2" => darcy(name, 4, 3),
+        "dose-escalation" => dose_escalation(),
         "fisher-kpp" => fisher_kpp(),
         "glioblastoma" => glioblastoma(),
         "heat-initial" => heat_initial(),
@@ -491,4 +494,62 @@ fn settings_that_there_are_not_are_errors_that_point_at_them() {
         wrong.contains("no table of settings `trian`") && wrong.contains("did you mean `train`?"),
         "{wrong}"
     );
+}
+
+fn dose_escalation() -> ProblemBuilder {
+    let samples = PointsSpec::grid([("t", 13)]).keep("t > 0");
+    Problem::builder("dose-escalation")
+        .about("Absorption, clearance and volume of a drug from three doses")
+        .coordinate(Coordinate::time("t", 0.0, 12.0))
+        .unknown(Unknown::new("ka", 0.5).truth(1.2))
+        .unknown(Unknown::new("CL", 10.0).truth(4.0))
+        .unknown(Unknown::new("V", 40.0).truth(25.0).bounds(10.0, 100.0))
+        .derived("half_life", "log(2)*V/CL")
+        .holds("gut", "A_t = -ka*A")
+        .holds("plasma", "C_t = ka*A/V - CL/V*C")
+        .condition("swallowed", ("t", 0.0), "A = dose")
+        .condition("clean", ("t", 0.0), "C = 0")
+        .observation("samples", "C", DataSpec::synthetic(samples, 0.05))
+        .experiment("low", |own| own.constant("dose", 50.0))
+        .experiment("middle", |own| own.constant("dose", 100.0))
+        .experiment("high", |own| own.constant("dose", 200.0))
+}
+
+fn cooling_rods() -> ProblemBuilder {
+    let probes = PointsSpec::grid([("x", 4), ("t", 13)]).keep("t > 0");
+    Problem::builder("cooling-rods")
+        .about("Diffusivity and heat transfer of a rod that cools in three surroundings")
+        .coordinate(Coordinate::space("x", 0.0, 0.5))
+        .coordinate(Coordinate::time("t", 0.0, 3600.0))
+        .unknown(Unknown::new("alpha", 1e-5).truth(3e-5))
+        .unknown(Unknown::new("h", 2.0).truth(5.0))
+        .unknown(Unknown::new("T0", 80.0).truth(90.0))
+        .derived("biot", "0.5*h")
+        .holds("heat", "T_t = alpha*T_xx")
+        .condition("start", ("t", 0.0), "T = T0")
+        .condition("insulated", ("x", 0.0), "T_x = 0")
+        .condition("cooled", ("x", 0.5), "T_x = -h*(T - Ta)")
+        .observation("probes", "T", DataSpec::synthetic(probes, 0.3))
+        .experiment("bath", |own| own.constant("Ta", 5.0))
+        .experiment("room", |own| own.constant("Ta", 20.0))
+        .experiment("oven", |own| own.constant("Ta", 150.0).unknown(Unknown::new("T0", 20.0).truth(25.0)))
+}
+
+fn current_patterns() -> ProblemBuilder {
+    let electrodes = along_x(9).hold("y", [1.0]);
+    Problem::builder("current-patterns")
+        .about("Conductivity of a plate from voltages under three patterns of current")
+        .coordinate(Coordinate::space("x", 0.0, 1.0))
+        .coordinate(Coordinate::space("y", 0.0, 1.0))
+        .unknown(Unknown::new("s", 1.0).truth(2.0))
+        .unknown(Unknown::new("g", 0.1).truth(0.8).signed())
+        .holds("charge", "lap(u) + g*u_x = 0")
+        .condition("ground", ("y", 0.0), "u = 0")
+        .condition("left", ("x", 0.0), "u_x = 0")
+        .condition("right", ("x", 1.0), "u_x = 0")
+        .condition("current", ("y", 1.0), "s*exp(g*x)*u_y = mean + wave*cos(pi*x)")
+        .observation("electrodes", "u", DataSpec::synthetic(electrodes, 0.005))
+        .experiment("uniform", |own| own.constant("mean", 1.0).constant("wave", 0.0))
+        .experiment("dipole", |own| own.constant("mean", 0.0).constant("wave", 1.0))
+        .experiment("both", |own| own.constant("mean", 1.0).constant("wave", -1.0))
 }

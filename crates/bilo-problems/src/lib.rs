@@ -46,5 +46,8 @@ pub const SHIPPED: &[Shipped] = shipped![
     "point-process",
     "point-process-10",
     "point-process-position",
+    "dose-escalation",
+    "cooling-rods",
+    "current-patterns",
     "glioblastoma" with "mni152/wm.nii.gz" "mni152/gm.nii.gz" "mni152/NOTICE.md",
 ];

@@ -4,8 +4,8 @@ use crate::diagnostic::{Diagnostic, Result, suggest};
 use crate::tree::{Assignment, Entry, Table, Value};
 
 /// Tables whose entries have names of their own, and what such an entry is.
-const NAMED: [&str; 8] =
-    ["given", "unknown", "input", "state", "equation", "condition", "observation", "picture"];
+const NAMED: [&str; 9] =
+    ["given", "unknown", "input", "state", "equation", "condition", "observation", "experiment", "picture"];
 
 /// What a command line changes in a problem file.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,15 @@
 //! only from the best of them, if that is better than where it ended.
 
 use super::{Job, Method};
-use bilo_assess::minima::{add_starts, search_from};
-use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
+use bilo_assess::minima::{Searches, is_cheap};
+use bilo_assess::outcome::{Outcome, Stop};
 use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
 
-/// Starts beside the guess where the data are not fitted and nobody asked for more or fewer.
+/// Starts beside the guess where the data are not fitted, or where they cost next to nothing, and nobody asked for more or
+/// fewer.
 const WHERE_NOTHING_FITS: usize = 8;
 
 /// A log-likelihood has to be better by so much to be another answer.
@@ -26,7 +27,9 @@ pub(super) fn from_elsewhere(
 ) -> Result<Outcome> {
     let count = match run.problem.training.starts {
         Some(count) => count - 1,
-        None if job.method.begins_again() && outcome.verdict.doubts_fit() => WHERE_NOTHING_FITS,
+        None if job.method.begins_again() && (outcome.verdict.doubts_fit() || is_cheap(run.problem)) => {
+            WHERE_NOTHING_FITS
+        }
         None => 0,
     };
     let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();
@@ -36,20 +39,14 @@ pub(super) fn from_elsewhere(
     }
     monitor.note(&format!("searching from {count} other starts"));
     let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let Some((starts, at_estimate)) = search_from(run, count, &estimate) else { return Ok(outcome) };
-    let mut outcome = match better(at_estimate, &starts) {
-        Some(start) => again(run, job, outcome, &start.end.clone(), monitor)?,
+    let Some(searches) = Searches::new(run, count, &estimate) else { return Ok(outcome) };
+    let mut outcome = match searches.better(run.problem, BETTER) {
+        Some(start) => again(run, job, outcome, start, monitor)?,
         None => outcome,
     };
-    add_starts(&mut outcome, run.problem, starts, at_estimate);
+    searches.add_to(&mut outcome, run.problem);
     outcome.judge();
     Ok(outcome)
-}
-
-/// The best start, if its minimum is better than the estimate.
-fn better(at_estimate: f64, starts: &[StartOutcome]) -> Option<&StartOutcome> {
-    let best = starts.iter().find(|start| start.converged)?;
-    (best.log_likelihood? - at_estimate > BETTER).then_some(best)
 }
 
 /// The method from another start; the outcome as it was if that comes to nothing better.
