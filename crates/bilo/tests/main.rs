@@ -11,6 +11,7 @@ mod common;
 mod conditions;
 mod defined_states;
 mod dictionary;
+mod experiments;
 mod function_uncertainty;
 mod functionals;
 mod functions;
