@@ -170,7 +170,7 @@ fn begun(run: &RunContext<'_>, estimate: &Estimate<'_>) -> Outcome {
         operator: estimate.operator.clone(),
         learned: estimate.learned.clone(),
         notes: estimate.notes.clone(),
-        warnings: estimate.warnings.clone(),
+        warnings: [&estimate.warnings[..], &run.problem.remarks].concat(),
         steps: Steps { pretrain: estimate.pretrained.0, train: steps },
         seconds: Seconds {
             pretrain: estimate.pretrained.1,

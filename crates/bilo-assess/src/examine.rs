@@ -41,6 +41,7 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
         examination.section("Inputs", describe::inputs(problem));
     }
     examination.section("Unknowns", describe::unknowns(problem, &reach));
+    examination.warnings.extend(problem.remarks.iter().cloned());
     examination.warnings.extend(reach.warnings());
     examination.section("States", describe::states(problem));
     examination.equations(problem, &mut LocalOperator::at_guess(problem)?)?;

@@ -170,7 +170,15 @@ impl ProblemBuilder {
     pub fn weighted_observation(mut self, name: &str, value: &str, data: DataSpec, weight: f64) -> Self {
         let (name, value) = (name.to_string(), Some(value.to_string()));
         let (likelihood, sigma) = (Likelihood::Gaussian, Sigma::OfData);
-        self.written.observations.push(ObservationSpec { name, value, data, likelihood, sigma, weight });
+        self.written.observations.push(ObservationSpec {
+            name,
+            value,
+            data,
+            likelihood,
+            sigma,
+            unit: None,
+            weight,
+        });
         self
     }
 

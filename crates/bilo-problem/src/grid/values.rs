@@ -146,7 +146,7 @@ mod tests {
     use bilo_jet::PointSource;
 
     fn coordinate(periodic: bool) -> Coordinate {
-        Coordinate { name: "x".into(), lo: 0.0, hi: 1.0, time: false, periodic }
+        Coordinate { name: "x".into(), lo: 0.0, hi: 1.0, time: false, periodic, unit: None }
     }
 
     /// A function that is linear in each of two coordinates is met everywhere on an uneven grid, whatever

@@ -13,6 +13,8 @@ pub struct Coordinate {
     pub time: bool,
     /// Whether the two ends are the same point (space only).
     pub periodic: bool,
+    /// Its unit.
+    pub unit: Option<String>,
 }
 
 /// A named number.
@@ -27,12 +29,17 @@ pub struct Constant {
 impl Coordinate {
     /// A space coordinate.
     pub fn space(name: &str, lo: f64, hi: f64) -> Coordinate {
-        Coordinate { name: name.to_string(), lo, hi, time: false, periodic: false }
+        Coordinate { name: name.to_string(), lo, hi, time: false, periodic: false, unit: None }
     }
 
     /// The time.
     pub fn time(name: &str, lo: f64, hi: f64) -> Coordinate {
         Coordinate { time: true, ..Coordinate::space(name, lo, hi) }
+    }
+
+    /// States its unit.
+    pub fn unit(self, unit: &str) -> Coordinate {
+        Coordinate { unit: Some(unit.to_owned()), ..self }
     }
 
     /// Makes the two ends the same point.

@@ -19,6 +19,8 @@ pub struct Observation {
     pub likelihood: Likelihood,
     /// How large the errors of the data are.
     pub sigma: Sigma,
+    /// The unit of the data.
+    pub unit: Option<String>,
     /// What multiplies its log-likelihood: one, unless somebody wants it to count for more or for less.
     pub weight: f64,
 }

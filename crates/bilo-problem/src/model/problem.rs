@@ -55,6 +55,8 @@ pub struct Problem {
     pub learning: Learning,
     /// Where the audit holds the local operator against the classical solution, beside the guess.
     pub neighbours: Vec<Neighbour>,
+    /// What was noticed in the statement and may be meant so.
+    pub remarks: Vec<String>,
 }
 
 impl Problem {

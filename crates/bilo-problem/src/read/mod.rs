@@ -53,6 +53,7 @@ pub(crate) fn read(mut tree: Table) -> Result<Written> {
     written.conditions = read_each(&tree, "condition", |path, entry| statement.condition(path, entry))?;
     (written.equations, written.observations, written.pictures) = (equations, observations, pictures);
     written.derived = read_each(&tree, "derived", read_derived)?;
+    written.constant_units = read_constant_units(&tree)?;
     written.settings = tree.split_off(&schema::SETTINGS);
     written.places.extend(&tree);
     written.constants = constants;
@@ -80,7 +81,14 @@ fn read_constants(tree: &Table) -> Result<Vec<Constant>> {
     let mut constants = Vec::new();
     if let Some(node) = tree.get("constants") {
         for entry in &table(node, "constants")?.entries {
-            let value = number(&entry.node, &entry.key, &constants)?;
+            let value = match &entry.node.value {
+                Value::Table(_) => {
+                    let path = join("constants", &entry.key);
+                    let reader = Reader::of(&entry.node, &path, &constants, &schema::CONSTANT.names())?;
+                    number(reader.require("value", "1.0")?, "value", &constants)?
+                }
+                _ => number(&entry.node, &entry.key, &constants)?,
+            };
             constants.push(Constant { name: entry.key.clone(), value });
         }
     }
@@ -89,13 +97,13 @@ fn read_constants(tree: &Table) -> Result<Vec<Constant>> {
 
 fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordinate>> {
     read_each(tree, "coordinates", |path, entry| {
-        let (range, time, periodic) = match &entry.node.value {
+        let (range, time, periodic, unit) = match &entry.node.value {
             Value::Table(_) => {
                 let reader = Reader::of(&entry.node, path, constants, &schema::COORDINATE.names())?;
                 let range = reader.require("range", "[0.0, 1.0]")?;
-                (range, reader.boolean("time")?, reader.boolean("periodic")?)
+                (range, reader.boolean("time")?, reader.boolean("periodic")?, reader.string("unit")?)
             }
-            _ => (&entry.node, None, None),
+            _ => (&entry.node, None, None, None),
         };
         let (lo, hi) = pair(range, &entry.key, constants)?;
         Ok(Coordinate {
@@ -104,8 +112,23 @@ fn read_coordinates(tree: &Table, constants: &[Constant]) -> Result<Vec<Coordina
             hi,
             time: time.unwrap_or(false),
             periodic: periodic.unwrap_or(false),
+            unit,
         })
     })
+}
+
+/// The units of constants, by name.
+fn read_constant_units(tree: &Table) -> Result<Vec<(String, String)>> {
+    let Some(Value::Table(constants)) = tree.get("constants").map(|node| &node.value) else {
+        return Ok(vec![]);
+    };
+    let mut units = vec![];
+    for entry in &constants.entries {
+        let Value::Table(constant) = &entry.node.value else { continue };
+        let unit = constant.get("unit").map(|unit| string(unit, "unit")).transpose()?;
+        units.extend(unit.map(|unit| (entry.key.clone(), unit.to_owned())));
+    }
+    Ok(units)
 }
 
 /// Numbers and functions, the latter told by `of`.

@@ -27,6 +27,7 @@ impl Statement<'_> {
             data: self.data(&join(path, "data"), data, particles)?.into(),
             likelihood,
             sigma: read_sigma(&reader)?,
+            unit: reader.string("unit")?,
             weight: reader.number("weight")?.unwrap_or(1.0),
         })
     }

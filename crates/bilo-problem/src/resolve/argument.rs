@@ -82,7 +82,7 @@ fn of_state(
         let message = format!("a function of the state `{name}` needs the `range` of its values");
         return Err(Diagnostic::new(message, origin.clone()).help("add `range = [0.0, 1.0]`, for instance"));
     };
-    let axis = Coordinate { name: name.to_owned(), lo, hi, time: false, periodic: false };
+    let axis = Coordinate { name: name.to_owned(), lo, hi, time: false, periodic: false, unit: None };
     Ok(vec![Argument { variable, axis }])
 }
 

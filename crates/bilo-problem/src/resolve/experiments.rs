@@ -40,6 +40,8 @@ pub(crate) fn combine(parts: Vec<Part>) -> Result<Problem> {
     for part in &parts {
         let renaming = Renaming::new(part, &whole.constants);
         renaming.add(&mut whole)?;
+        let new = part.problem.remarks.iter().filter(|remark| !first.remarks.contains(remark));
+        whole.remarks.extend(new.cloned());
     }
     require_used(&whole)?;
     Ok(whole)

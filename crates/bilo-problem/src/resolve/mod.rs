@@ -17,6 +17,7 @@ mod observation;
 mod picture;
 mod points;
 mod settings;
+pub(crate) mod units;
 mod values;
 
 use crate::diagnostic::Result;
@@ -46,6 +47,7 @@ pub(crate) enum Extent {
 
 /// The problem that was written, with the defaults of its recipe, checked; files are found in `folder`.
 pub(crate) fn resolve(written: Written, folder: Folder<'_>, extent: Extent) -> Result<Problem> {
+    let units = units::stated(&written);
     let (written, composed) = compose::compose(with_fixed(written))?;
     let Written { coordinates, constants, unknowns, mut settings, mut places, .. } = written;
     let of_state = written.functions.iter().any(|function| function.range.is_some());
@@ -95,8 +97,10 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>, extent: Extent) -> R
         coordinates,
         constants,
         unknowns,
+        remarks: vec![],
     };
     check::check(&problem, places, extent)?;
+    problem.remarks = units::check(&problem, &units, places)?;
     composed.finish(&mut problem)?;
     Ok(problem)
 }

@@ -44,6 +44,7 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         name: spec.name,
         likelihood: spec.likelihood,
         sigma: spec.sigma,
+        unit: spec.unit,
         weight: spec.weight,
     })
 }

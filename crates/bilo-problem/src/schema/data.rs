@@ -102,6 +102,7 @@ pub(crate) static OBSERVATION: TableSchema = TableSchema {
             "`1`",
             "multiplies its log-likelihood, for data that are to count for more or for less than their errors say",
         ),
+        optional("unit", Text, "none", "of the data: [checked](#units) against what is observed"),
         optional(
             "likelihood",
             Any(&[LIKELIHOODS, Table(&LIKELIHOOD)]),

@@ -1,15 +1,15 @@
 //! What differs between experiments.
 
-use super::kind::Kind::{Each, Number, Table};
+use super::kind::Kind::{Any, Each, Number, Table};
 use super::kind::{TableSchema, optional};
-use super::{CONDITION, OBSERVATION, UNKNOWN};
+use super::{CONDITION, CONSTANT, OBSERVATION, UNKNOWN};
 
 /// `[experiment.NAME]`.
 pub(crate) static EXPERIMENT: TableSchema = TableSchema {
     name: "experiment",
     title: "an experiment",
     parts: &[&[
-        optional("constants", Each(&Number), "none", "constants that have other values in this experiment")
+        optional("constants", Each(&Any(&[Number, Table(&CONSTANT)])), "none", "constants that have other values in this experiment")
             .said("table"),
         optional("unknown", Each(&Table(&UNKNOWN)), "none", "unknown numbers that this experiment has for itself")
             .said("tables"),

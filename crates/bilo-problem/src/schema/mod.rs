@@ -42,7 +42,7 @@ pub static PROBLEM: TableSchema = TableSchema {
         optional("about", Text, "empty", "one line for people"),
         required("coordinates", Each(&Any(&[Pair, Table(&COORDINATE)])), "[the domain](#coordinates)")
             .said("table `[coordinates]`"),
-        optional("constants", Each(&Number), "none", "[named numbers](#constants)")
+        optional("constants", Each(&Any(&[Number, Table(&CONSTANT)])), "none", "[named numbers](#constants)")
             .said("table `[constants]`"),
         optional(
             "given",

@@ -23,6 +23,17 @@ pub(crate) static COORDINATE: TableSchema = TableSchema {
             "`false`",
             "the two ends are the same point: the network sees sine and cosine, grids leave the upper end out",
         ),
+        optional("unit", Text, "none", "[checked](#units) in equations, and told"),
+    ]],
+};
+
+/// A constant with a unit.
+pub(crate) static CONSTANT: TableSchema = TableSchema {
+    name: "constant",
+    title: "a constant",
+    parts: &[&[
+        required("value", Number, "the number"),
+        required("unit", Text, "[checked](#units) in equations"),
     ]],
 };
 
@@ -114,7 +125,7 @@ pub(crate) static UNKNOWN: TableSchema = TableSchema {
             "`theta-rate` of `[train]`",
             "its own learning rate, in units of what is moved",
         ),
-        optional("unit", Text, "none", "for the closing table"),
+        optional("unit", Text, "none", "[checked](#units) in equations, and told"),
     ]],
 };
 
@@ -191,7 +202,7 @@ pub(crate) static FUNCTION: TableSchema = TableSchema {
         .said("as [`[network]`](#network)"),
         optional("scale", Positive, "`1`", "typical size: networks of the states see `NAME/scale`"),
         optional("rate", Positive, "`theta-rate` of `[train]`", "learning rate of what is moved"),
-        optional("unit", Text, "none", "for the closing table"),
+        optional("unit", Text, "none", "[checked](#units) in equations, and told"),
     ]],
 };
 

@@ -34,6 +34,8 @@ pub(crate) struct Written {
     pub(crate) functions: Vec<FunctionSpec>,
     /// Names and values.
     pub(crate) derived: Vec<(String, String)>,
+    /// Names and units of constants that have one.
+    pub(crate) constant_units: Vec<(String, String)>,
     /// Names and values.
     pub(crate) inputs: Vec<(String, String)>,
     pub(crate) states: Vec<StateSpec>,
@@ -112,5 +114,6 @@ pub(crate) struct ObservationSpec {
     pub(crate) data: DataSpec,
     pub(crate) likelihood: Likelihood,
     pub(crate) sigma: Sigma,
+    pub(crate) unit: Option<String>,
     pub(crate) weight: f64,
 }
