@@ -6,7 +6,6 @@ use crate::files::folder::Folder;
 use crate::model::Coordinate;
 use crate::model::observation::Table;
 use crate::npy::{Archive, Array};
-use crate::resolve::points::Ground;
 use crate::written::data::FileLayout;
 use bilo_jet::PointSource;
 use std::path::PathBuf;
@@ -50,8 +49,8 @@ pub(crate) struct Held {
 
 impl Held {
     /// One that what is observed does not depend on.
-    pub(crate) fn anywhere(coordinate: usize, ground: Ground<'_>) -> Held {
-        let Coordinate { lo, hi, .. } = ground.coordinates[coordinate];
+    pub(crate) fn anywhere(coordinate: usize, coordinates: &[Coordinate]) -> Held {
+        let Coordinate { lo, hi, .. } = coordinates[coordinate];
         Held { coordinate, value: 0.5 * (lo + hi), origin: None }
     }
 }

@@ -70,7 +70,9 @@ fn data(
             let origin = &ground.places.get(&format!("{path}.file"));
             let mut held = ground.held(&at, path)?;
             let stated: Vec<usize> = held.iter().map(|held| held.coordinate).collect();
-            held.extend(absent.iter().filter(|c| !stated.contains(c)).map(|&c| Held::anywhere(c, ground)));
+            held.extend(
+                absent.iter().filter(|c| !stated.contains(c)).map(|&c| Held::anywhere(c, ground.coordinates)),
+            );
             let held = &held;
             let Ground { folder, coordinates, .. } = ground;
             let file = DataFile { name: &name, folder, origin, coordinates, held, layout: &layout };

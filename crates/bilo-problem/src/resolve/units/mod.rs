@@ -17,6 +17,9 @@ use bilo_expr::{Ast, AstKind, ExprError, FunctionalKind, NodeId, Operator, Range
 use std::collections::BTreeMap;
 use vector::{Key, ROUNDING, SCALE, Vector, parse, shown};
 
+/// Factors of formulas that have no unit.
+const PLAIN: [f64; 8] = [0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0];
+
 /// What a number without a unit is called.
 const NUMBER: &str = "a number";
 
@@ -149,6 +152,13 @@ impl Solver<'_> {
             NUMBER => format!("{left} has the unit {a}, where a number is needed"),
             _ => format!("the units do not agree: {left} has {a}, {right} {b}"),
         };
+        if has_quantity(&formula.ast, span) {
+            // Lengths and times in the arguments of functions are written as numbers as a rule.
+            if right != NUMBER {
+                self.remarks.push(format!("in {}, {message}, unless a number in it has a unit", self.about));
+            }
+            return Ok(());
+        }
         Err(formula.error(ExprError::new(span, message)))
     }
 
@@ -307,6 +317,22 @@ fn product(a: &Unit, power: f64, b: &Unit) -> Unit {
     }
 }
 
+/// Whether a number that multiplies or divides may well have a unit: `20` in `sin(pi*x/20)`, not `2` in `2*u_x`.
+fn has_quantity(ast: &Ast, span: Span) -> bool {
+    let inside = |other: Span| span.start <= other.start && other.end <= span.end;
+    let quantity = |id: NodeId| match ast.nodes()[id].kind {
+        AstKind::Number(value) => !PLAIN.contains(&value),
+        _ => false,
+    };
+    ast.nodes().iter().filter(|node| inside(node.span)).any(|node| match node.kind {
+        AstKind::Binary(Operator::Mul, a, b) => quantity(a) || quantity(b),
+        AstKind::Binary(Operator::Div, a, b) => {
+            quantity(a) || matches!(ast.nodes()[b].kind, AstKind::Number(_))
+        }
+        _ => false,
+    })
+}
+
 /// Whether a number of an expression is this factor, or one over it.
 fn converts(ast: &Ast, factor: f64) -> bool {
     let near =
@@ -403,6 +429,9 @@ mod tests {
     /// A factor may be meant: a number of the equation may convert.
     #[test]
     fn a_factor_between_units_is_remarked() {
+        assert_eq!(changed(&[("alpha*u_xx", "alpha*u_xx*sin(pi*x/0.5)")]), Ok(vec![]));
+        let remarks = changed(&[("alpha*u_xx", "alpha*u_xx + 0.01*u")]).unwrap();
+        assert!(remarks[0].contains("unless a number in it has a unit"), "{remarks:?}");
         let remarks = changed(&[("3600.0], unit = \"s\"", "1.0], unit = \"h\"")]).unwrap();
         assert!(remarks[0].contains("equation heat") && remarks[0].contains("3600"), "{remarks:?}");
     }
