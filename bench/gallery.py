@@ -18,6 +18,7 @@ import argparse
 import ast
 import json
 import os
+import resource
 import struct
 import subprocess
 import tempfile
@@ -67,10 +68,7 @@ def function_error(folder, name, reference):
 def judge(reference, outcome, folder):
     """Whether the answer is right, and what is worst."""
     right, worst = True, (0.0, "")
-    numbers = {n["name"]: n["estimate"] for n in outcome["unknowns"].get("numbers", [])}
-    for experiment in outcome.get("experiments") or []:
-        for n in (experiment.get("unknowns") or {}).get("numbers", []) if isinstance(experiment, dict) else []:
-            numbers.setdefault(n["name"], n["estimate"])
+    numbers = {name: u["estimate"] for name, u in outcome["unknowns"].items() if u["kind"] == "scalar"}
     for name, optimum in reference["optimum"].items():
         sd = reference["sd"].get(name) or 0.0
         if name not in numbers:
@@ -94,16 +92,17 @@ def one(bilo, folder, limit, threads, keep):
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(keep or scratch) / folder.name
         command = [bilo, "run", folder / "problem.toml", "--out", out, "--threads", str(threads), "--quiet"]
-        started = time.monotonic()
+        started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT)
             log = done.stdout + done.stderr
         except subprocess.TimeoutExpired as stopped:
             log, done = f"no end within {limit:g} s", None
-        seconds = time.monotonic() - started
+        seconds, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if keep:
             (Path(keep) / f"{folder.name}.log").write_text(log)
-        result = {"problem": folder.name, "class": reference["class"], "difficulty": reference["difficulty"], "seconds": seconds}
+        result = {"problem": folder.name, "class": reference["class"], "difficulty": reference["difficulty"], "seconds": seconds, "cpu": cpu}
         file = out / "outcome.json"
         if done is None or not file.exists():
             words = [line for line in log.splitlines() if line.startswith(("error", "no end"))] or log.strip().splitlines()[-1:] or ["nothing said"]
@@ -133,7 +132,7 @@ def main():
     if options.out:
         os.makedirs(options.out, exist_ok=True)
     results = []
-    print("| problem | class | seconds | outcome | verdict | worst |\n|---|---|---|---|---|---|", flush=True)
+    print("| problem | class | seconds | of CPU | outcome | verdict | worst |\n|---|---|---|---|---|---|---|", flush=True)
     for file in sorted((ROOT / "gallery").glob("*/reference.json")):
         folder = file.parent
         kind = json.loads(file.read_text())["class"]
@@ -142,7 +141,7 @@ def main():
         r = one(options.bilo, folder, options.limit, options.threads, options.out and os.path.abspath(options.out))
         results.append(r)
         verdict = " ".join([r["colour"], *(f"`{k}`" for k in dict.fromkeys(r["reasons"]))])
-        print(f"| {r['problem']} | {r['class']} | {r['seconds']:.1f} | {r['outcome']} | {verdict} | {r['worst']} |", flush=True)
+        print(f"| {r['problem']} | {r['class']} | {r['seconds']:.1f} | {r['cpu']:.1f} | {r['outcome']} | {verdict} | {r['worst']} |", flush=True)
     counts = {}
     for r in results:
         counts[r["outcome"]] = counts.get(r["outcome"], 0) + 1
