@@ -57,7 +57,8 @@ pub(crate) fn goodness(
         values: &values[o],
         leverages: leverages.map(|leverages| &leverages[o][..]),
         noise: &noise[o],
-        solver_error: solver_error.map(|errors| &errors[o][..]),
+        // A run that was stopped may know nothing of it.
+        solver_error: solver_error.and_then(|errors| errors.get(o)).map(|errors| &errors[..]),
     };
     let mut found = Goodness {
         observations: (0..problem.observations.len()).map(|o| fitting(o).tested_or_not()).collect(),

@@ -39,7 +39,9 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let loss = &ReferenceLoss { data: run.data(), reference: &reference };
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();
-    let Some(height) = height_at(loss, &best) else { return };
+    // A coarse grid moves the minimum too, and images are those of the minimum there.
+    let Some(found) = searched(run, *loss, &best) else { return };
+    let (best, Some(height)) = (found.end, found.log_likelihood.map(|found| -found)) else { return };
     let sd: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.sd.unwrap_or(0.0)).collect();
     let far = |image: &Vec<f64>| (0..best.len()).any(|j| (image[j] - best[j]).abs() > APART * sd[j]);
     for image in images(problem, &best).into_iter().filter(far).take(MOST_IMAGES) {

@@ -5,8 +5,8 @@
 use crate::data_loss::LossTerms;
 use crate::sensitivities::{Sensitivities, columns};
 use crate::stop::Stop;
-use bilo_problem::Unknown;
 use bilo_problem::diagnostic::{Error, ErrorKind, Result};
+use bilo_problem::{Transform, Unknown};
 use faer::Mat;
 
 /// Most iterations: ten are many for a problem that has an optimum at all.
@@ -147,7 +147,7 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
         }
         let before = self.evaluation.loss_terms().loss;
         loop {
-            let trial = self.projected(&model.step(self.damping));
+            let trial = self.projected(&self.shortened(model.step(self.damping)));
             let moved: Vec<f64> =
                 trial.iter().zip(self.evaluation.eta()).map(|(new, old)| new - old).collect();
             // Nothing is gained by a step this short that damping did not shorten.
@@ -185,6 +185,17 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
     fn relax(&mut self, gain: f64) {
         self.damping *= (1.0 - (2.0 * gain - 1.0).powi(3)).max(0.2);
         self.growth = 2.0;
+    }
+
+    /// A step within the radius in which a parabola may be trusted: one unit of a logarithm, or the size of a number.
+    fn shortened(&self, step: Vec<f64>) -> Vec<f64> {
+        let scalars = self.problem.unknowns().iter().zip(self.evaluation.eta()).zip(&self.start).zip(&step);
+        let excess = scalars.map(|(((unknown, eta), start), step)| match unknown.transform {
+            Transform::Log => step.abs(),
+            _ => step.abs() / eta.abs().max(start.abs()).max(1.0),
+        });
+        let longest = excess.fold(1.0, f64::max);
+        if longest > 1.0 { step.iter().map(|step| step / longest).collect() } else { step }
     }
 
     fn projected(&self, step: &[f64]) -> Vec<f64> {

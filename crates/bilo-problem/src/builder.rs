@@ -130,7 +130,14 @@ impl ProblemBuilder {
     pub fn weighted_equation(mut self, name: &str, residual: &str, points: PointsSpec, weight: f64) -> Self {
         let (name, said) = (name.to_string(), Said::Residual(residual.to_string()));
         let points = Some(points);
-        self.written.equations.push(EquationSpec { name, said, trained: None, points, weight: Some(weight) });
+        self.written.equations.push(EquationSpec {
+            key: name.clone(),
+            name,
+            said,
+            trained: None,
+            points,
+            weight: Some(weight),
+        });
         self
     }
 
@@ -138,7 +145,14 @@ impl ProblemBuilder {
     /// states are stated.
     pub fn holds(mut self, name: &str, equation: &str) -> Self {
         let (name, said) = (name.to_string(), Said::Holds(equation.to_string()));
-        self.written.equations.push(EquationSpec { name, said, trained: None, points: None, weight: None });
+        self.written.equations.push(EquationSpec {
+            key: name.clone(),
+            name,
+            said,
+            trained: None,
+            points: None,
+            weight: None,
+        });
         self
     }
 

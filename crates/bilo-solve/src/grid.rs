@@ -70,12 +70,25 @@ pub(crate) struct Line {
     pub(crate) periodic: bool,
     /// All positions, both ends included.
     positions: Vec<f64>,
+    graded: bool,
 }
 
 impl Line {
     pub(crate) fn new(axis: &Axis, cells: usize) -> Line {
         let whole = Piece { first: 0, cells, ends: [axis.lo, axis.hi], rates: [0.0; 2] };
         Line::of_pieces(vec![whole], axis.periodic)
+    }
+
+    /// Nodes at these places.
+    pub(crate) fn through(positions: Vec<f64>) -> Line {
+        let cells = positions.len() - 1;
+        let whole = Piece { first: 0, cells, ends: [positions[0], positions[cells]], rates: [0.0; 2] };
+        Line { pieces: vec![whole], periodic: false, positions, graded: true }
+    }
+
+    /// Whether cells are not equal.
+    pub(crate) fn is_graded(&self) -> bool {
+        self.graded
     }
 
     /// A node at the break `z`; the cells are shared out by length, each side
@@ -93,7 +106,7 @@ impl Line {
         for piece in &pieces {
             positions.extend((1..=piece.cells).map(|i| piece.along(i as f64)));
         }
-        Line { pieces, periodic, positions }
+        Line { pieces, periodic, positions, graded: false }
     }
 
     /// Fewest cells on which a derivative of this order has its stencils.

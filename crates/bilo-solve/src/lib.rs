@@ -135,6 +135,7 @@ mod discrete;
 mod error;
 mod flux;
 mod fornberg;
+mod graded;
 mod grid;
 mod interrupt;
 mod linear;

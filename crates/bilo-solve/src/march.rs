@@ -1,6 +1,7 @@
 //! Steps in time.
 
 use crate::error::SolveError;
+use crate::grid::Line;
 use crate::newton::Newton;
 use crate::solution::Work;
 use crate::system::{Stage, System};
@@ -15,23 +16,33 @@ use crate::system::{Stage, System};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sdirk2 {
-    pub(crate) gamma: f64,
     pub(crate) rate: f64,
     /// `(1 - gamma) / gamma`.
     pub(crate) ahead: f64,
 }
 
 impl Sdirk2 {
-    /// Equal steps through the times.
-    pub(crate) fn new(times: &[f64]) -> Sdirk2 {
-        let dt = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-        let gamma = 1.0 - 0.5_f64.sqrt();
-        Sdirk2 { gamma, rate: 1.0 / (gamma * dt), ahead: (1.0 - gamma) / gamma }
+    /// `1 - sqrt(1/2)`.
+    pub(crate) const GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+
+    /// A step of some length.
+    pub(crate) fn of_step(dt: f64) -> Sdirk2 {
+        Sdirk2 { rate: 1.0 / (Self::GAMMA * dt), ahead: (1.0 - Self::GAMMA) / Self::GAMMA }
+    }
+
+    /// Every step through the times; those of equal ones are equal to the last bit.
+    pub(crate) fn steps(times: &Line) -> Vec<Sdirk2> {
+        let positions = times.positions();
+        let count = positions.len() - 1;
+        if !times.is_graded() {
+            return vec![Sdirk2::of_step((positions[count] - positions[0]) / count as f64); count];
+        }
+        positions.windows(2).map(|t| Sdirk2::of_step(t[1] - t[0])).collect()
     }
 
     /// The first stage of the step from `u` at `t[0]` to `t[1]`.
     pub(crate) fn first(&self, u: &[f64], t: [f64; 2]) -> Stage {
-        Stage { t: t[0] + self.gamma * (t[1] - t[0]), rate: self.rate, base: u.to_vec() }
+        Stage { t: t[0] + Self::GAMMA * (t[1] - t[0]), rate: self.rate, base: u.to_vec() }
     }
 
     /// The second stage, after `y1` was found.
@@ -50,15 +61,14 @@ impl Sdirk2 {
 pub(crate) fn march(
     system: &mut System<'_>,
     start: &[f64],
-    times: &[f64],
+    times: &Line,
     work: &mut Work,
     mut accept: impl FnMut(&[f64], &[f64]),
 ) -> Result<(), SolveError> {
     let mut newton = Newton::new(&system.discrete.pattern);
     let mut u = start.to_vec();
     let mut slope = vec![0.0; u.len()];
-    let method = Sdirk2::new(times);
-    for t in times.windows(2) {
+    for (method, t) in Sdirk2::steps(times).into_iter().zip(times.positions().windows(2)) {
         let t = [t[0], t[1]];
         let first = method.first(&u, t);
         let y1 = solve_stage(&mut newton, system, &first, &u, &mut slope, work)?;
@@ -73,7 +83,7 @@ pub(crate) fn march(
 
 /// Solves one stage, starting along the slope of the one before, and updates
 /// the slope.
-fn solve_stage(
+pub(crate) fn solve_stage(
     newton: &mut Newton<'_>,
     system: &mut System<'_>,
     stage: &Stage,

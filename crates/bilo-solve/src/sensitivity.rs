@@ -50,8 +50,7 @@ impl Solver {
     ) -> Result<(), SolveError> {
         let mut du = stages.fold(self.start_by_parameters(stages.system.discrete, &solution.values));
         tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
-        let method = Sdirk2::new(&solution.t);
-        for step in 0..solution.stages.len() {
+        for (step, method) in methods(solution).into_iter().enumerate() {
             let [first, second] = step_stages(&method, solution, step);
             stages.linearise(&first, &solution.stages[step])?;
             let dy1 = stages.step_forward(&du)?;
@@ -96,10 +95,9 @@ impl Solver {
         load: &Load,
         gradient: &mut Values,
     ) -> Result<(), SolveError> {
-        let method = Sdirk2::new(&solution.t);
-        let steps = solution.stages.len();
-        let mut weights = solution.load_level(load, steps);
-        for step in (0..steps).rev() {
+        let methods = methods(solution);
+        let mut weights = solution.load_level(load, methods.len());
+        for (step, method) in methods.into_iter().enumerate().rev() {
             let [first, second] = step_stages(&method, solution, step);
             stages.linearise(&second, &solution.level(step + 1))?;
             let on_base = stages.step_back(&weights, gradient)?;
@@ -233,6 +231,11 @@ impl<'a> Stages<'a> {
 
 fn steady_stage(discrete: &Discrete) -> Stage {
     Stage { t: 0.0, rate: 0.0, base: vec![0.0; discrete.rows.len()] }
+}
+
+/// How each step in time was taken.
+fn methods(solution: &Solution) -> Vec<Sdirk2> {
+    solution.time.as_ref().map_or(vec![], Sdirk2::steps)
 }
 
 /// Both stages of a time step, as they were solved.

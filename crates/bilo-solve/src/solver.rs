@@ -6,6 +6,7 @@ use crate::check;
 use crate::compiled::{Compiled, Resolution, Values};
 use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
+use crate::graded;
 use crate::grid::Line;
 use crate::interrupt::Interrupt;
 use crate::march::march;
@@ -22,16 +23,24 @@ pub struct Solver {
     discrete: Mutex<Option<Arc<Discrete>>>,
     /// What may end a solve before its time.
     pub(crate) interrupt: Interrupt,
+    /// Where steps in time follow the solution: how many would do for a smooth one.
+    graded: Option<usize>,
 }
 
 impl Solver {
     pub(crate) fn of(compiled: Compiled) -> Solver {
-        Solver { compiled, discrete: Mutex::new(None), interrupt: Interrupt::default() }
+        Solver { compiled, discrete: Mutex::new(None), interrupt: Interrupt::default(), graded: None }
     }
 
     /// Ends with an error when the interrupt is due.
     pub fn interruptible(self, interrupt: Interrupt) -> Solver {
         Solver { interrupt, ..self }
+    }
+
+    /// With steps in time that are short where the solution changes fast. There are as many as are asked for, or a multiple
+    /// of them if so many do not do for `smooth` ones.
+    pub fn graded(self, smooth: usize) -> Solver {
+        Solver { graded: Some(smooth), ..self }
     }
 
     /// Solves for one set of values.
@@ -45,7 +54,16 @@ impl Solver {
         let mut system = System::new(&self.compiled, &discrete, values, &self.interrupt);
         let mut solution = match self.compiled.time {
             None => self.solve_steady(&mut system, start)?,
-            Some(time) => self.solve_evolving(&mut system, &start, Line::new(&time, resolution.steps))?,
+            Some(time) => {
+                let times = match self.graded {
+                    None => Line::new(&time, resolution.steps),
+                    Some(smooth) => {
+                        let times = graded::times(&mut system, &start, &time, resolution.steps, smooth)?;
+                        Line::through(times)
+                    }
+                };
+                self.solve_evolving(&mut system, &start, times)?
+            }
         };
         solution.values = values.clone();
         Ok(solution)
@@ -139,11 +157,10 @@ impl Solver {
         start: &[f64],
         time: Line,
     ) -> Result<Solution, SolveError> {
-        let mut solution = Solution::new(&system.discrete.grid, Some(time), self.compiled.states());
+        let mut solution = Solution::new(&system.discrete.grid, Some(time.clone()), self.compiled.states());
         solution.push(start);
         let mut work = solution.work;
-        let times = solution.t.clone();
-        march(system, start, &times, &mut work, |y1, u| {
+        march(system, start, &time, &mut work, |y1, u| {
             solution.stages.push(y1.to_vec());
             solution.push(u);
         })?;

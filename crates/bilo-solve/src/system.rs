@@ -8,6 +8,9 @@ use crate::discrete::{Discrete, Placed};
 use crate::error::SolveError;
 use crate::interrupt::Interrupt;
 
+/// States that are smaller than this part of the largest one count as so large in the test of convergence.
+const BEGUN: f64 = 1e-7;
+
 /// When, and how the time derivative follows from the unknowns:
 /// `u_t = rate * (u - base)`.
 #[derive(Debug)]
@@ -246,12 +249,16 @@ impl<'a> System<'a> {
     }
 
     /// Largest update of any state relative to the state's largest
-    /// value; infinite if not finite.
+    /// value; infinite if not finite. A state that has hardly begun to
+    /// differ from zero has the rounding of the largest one.
     pub(crate) fn relative_update(&self, update: &[f64], u: &[f64]) -> f64 {
         if update.iter().any(|d| !d.is_finite()) {
             return f64::INFINITY;
         }
-        largest_ratio(&self.scales(update), &self.scales(u))
+        let mut scales = self.scales(u);
+        let floor = BEGUN * scales.iter().copied().fold(0.0, f64::max);
+        scales.iter_mut().for_each(|scale| *scale = scale.max(floor));
+        largest_ratio(&self.scales(update), &scales)
     }
 
     /// Largest magnitude of each state.

@@ -240,6 +240,7 @@ impl Statement<'_> {
         let points = reader.get("points");
         let points = points.map(|node| points::of_equation(node, &join(path, "points"), self));
         Ok(EquationSpec {
+            key: entry.key.clone(),
             name: entry.key.clone(),
             said,
             trained: reader.expression("trained")?,

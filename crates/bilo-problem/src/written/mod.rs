@@ -62,6 +62,8 @@ pub(crate) struct StateSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct EquationSpec {
     pub(crate) name: String,
+    /// Its key in the file.
+    pub(crate) key: String,
     pub(crate) said: Said,
     pub(crate) trained: Option<String>,
     /// Chosen if they are not stated.
@@ -85,7 +87,7 @@ impl EquationSpec {
     /// The path of its table.
     pub(crate) fn table(&self) -> String {
         let kind = if matches!(self.said, Said::Condition(_)) { "condition" } else { "equation" };
-        format!("{kind}.{}", self.name)
+        format!("{kind}.{}", self.key)
     }
 
     /// The path of what it says.

@@ -41,15 +41,6 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     if written.states.is_empty() {
         written.states = states::named_by_equations(&written)?;
     }
-    for condition in &written.conditions {
-        if written.equations.iter().any(|equation| equation.name == condition.name) {
-            let message = format!("the name `{}` of this condition is taken by an equation", condition.name);
-            return Err(written
-                .places
-                .error_at_key(&format!("condition.{}", condition.name), message)
-                .into());
-        }
-    }
     let read = condition::read_all(&written)?;
     let faces: Vec<Face> = read.iter().flat_map(|condition| condition.faces.iter().copied()).collect();
     let mut in_form: Vec<FixedValue> = vec![];
@@ -70,9 +61,13 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     let mut conditions = vec![];
     for (spec, read) in std::mem::take(&mut written.conditions).into_iter().zip(read) {
         let whole = !read.values.is_empty() && read.values.iter().all(|value| in_form.contains(value));
+        // An equation and a condition may be called alike, by the state that both are about.
+        let taken = equations.iter().any(|equation| equation.name == spec.name);
+        let name = if taken { format!("{}-condition", spec.name) } else { spec.name.clone() };
         if !whole {
             equations.push(EquationSpec {
-                name: spec.name.clone(),
+                name: name.clone(),
+                key: spec.name.clone(),
                 said: Said::Condition(spec.holds.clone()),
                 trained: None,
                 points: Some(automatic.on(&spec.at)),
@@ -81,7 +76,7 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
         }
         let held_by = if whole { HeldBy::Form } else { HeldBy::Equation };
         let holds = read.holds;
-        conditions.push(Condition { name: spec.name, holds, at: in_words(&spec.at), held_by });
+        conditions.push(Condition { name, holds, at: in_words(&spec.at), held_by });
     }
     let by_residual = |equation: &EquationSpec| matches!(equation.said, Said::Residual(_));
     let unweighted = |equation: &EquationSpec| equation.weight.is_none() && !by_residual(equation);
