@@ -38,8 +38,8 @@ impl Uncertainty {
             .map(|(unknown, theta)| unit(theta.abs().max(unknown.guess.abs())))
             .collect();
         let sensitivities = RelativeSensitivities::new(&problem.unknowns, eta, &units, observed);
-        let (plain, weighted) =
-            (sensitivities.spectrum(|_| 1.0)?, sensitivities.spectrum(|i| noise.roots[i])?);
+        // Relative to the errors: observations may have any units.
+        let weighted = sensitivities.spectrum(|i| noise.roots[i])?;
         // A value that is missing tells nothing, whatever its noise.
         let covariances = weighted.covariances(|i| noise.spread.get(i).copied().unwrap_or(1.0));
         let relative_sd = deviations(&covariances);
@@ -49,8 +49,8 @@ impl Uncertainty {
         Some(Self {
             sd: relative_sd.iter().zip(&units).map(|(sd, unit)| sd * unit).collect(),
             correlations: correlations(&covariances, &relative_sd),
-            weakest: sensitivities.unseen().first().map_or_else(|| plain.weakest.clone(), alone),
-            singular_values: plain.singular_values,
+            weakest: sensitivities.unseen().first().map_or_else(|| weighted.weakest.clone(), alone),
+            singular_values: weighted.singular_values,
         })
     }
 }

@@ -311,6 +311,31 @@ fn second_order_in_time_has_its_exact_solutions() {
     assert!(reference.describe().contains("Runge-Kutta"), "{}", reference.describe());
 }
 
+/// Robertson's reaction, whose rates span eleven decades, against the values of the documentation of LSODE (Hindmarsh 1983).
+#[test]
+fn stiff_equations_are_marched_with_steps_of_their_own() {
+    let stiff = stated(
+        "t = { range = [0.0, 4000.0], time = true }",
+        "[unknown.k]\nguess = 0.04\ntruth = 0.05\n",
+        &["u_t = -k*u + 1e4*v*w", "v_t = k*u - 1e4*v*w - 3e7*v^2", "w_t = 3e7*v^2"],
+        &["t = 0: u = 1", "t = 0: v = 0", "t = 0: w = 0"],
+    );
+    let reference = ReferenceSolver::new(&stiff).unwrap();
+    let solution = reference.solve(&stiff.eta_of_guess()).unwrap();
+    let times = vec![0.4, 4.0, 40.0, 400.0, 4000.0];
+    let expected = [
+        [9.8517e-1, 9.0551e-1, 7.1583e-1, 4.5052e-1, 1.8320e-1],
+        [3.3864e-5, 2.2404e-5, 9.1851e-6, 3.2228e-6, 8.9424e-7],
+        [1.4794e-2, 9.4465e-2, 2.8416e-1, 5.4948e-1, 8.1680e-1],
+    ];
+    for (state, expected) in expected.iter().enumerate() {
+        for (found, expected) in solution.state(state, &[times.clone()]).iter().zip(expected) {
+            // The digits that are printed there.
+            assert!((found / expected - 1.0).abs() < 1e-4, "state {state}: {found}, not {expected}");
+        }
+    }
+}
+
 /// A rod in SI units whose end cools, and an oscillation of which a dictionary of few features sees nothing: the default
 /// comes to the truth within its error bars, green.
 #[test]
