@@ -329,7 +329,7 @@ fn stiff_equations_are_marched_with_steps_of_their_own() {
         [1.4794e-2, 9.4465e-2, 2.8416e-1, 5.4948e-1, 8.1680e-1],
     ];
     for (state, expected) in expected.iter().enumerate() {
-        for (found, expected) in solution.state(state, &[times.clone()]).iter().zip(expected) {
+        for (found, expected) in solution.state(state, std::slice::from_ref(&times)).iter().zip(expected) {
             // The digits that are printed there.
             assert!((found / expected - 1.0).abs() < 1e-4, "state {state}: {found}, not {expected}");
         }

@@ -43,7 +43,9 @@ fn rod(value: &str) -> Problem {
 }
 
 /// What is observed, and what it is at t where D = 0.2 and gain = 2.
-fn cases() -> Vec<(&'static str, fn(f64) -> f64)> {
+type Case = (&'static str, fn(f64) -> f64);
+
+fn cases() -> Vec<Case> {
     const RATE: f64 = 0.2 * PI * PI;
     fn height(t: f64) -> f64 {
         (-RATE * t).exp()

@@ -40,7 +40,10 @@ fn draws(count: usize, power: i32, (a, k): (f64, f64), sigma: f64, known: bool, 
 }
 
 fn adjoint(problem: &Problem) -> Outcome {
-    run(problem, &Job { method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent).expect("it runs")
+    let mut problem = problem.clone();
+    // These have one minimum.
+    problem.training.starts.get_or_insert(1);
+    run(&problem, &Job { method: &bilo::method::Adjoint, ..Job::default() }, &mut Silent).expect("it runs")
 }
 
 /// One least-squares fit of all data by the formulas of the solution: A, k and their standard deviations.

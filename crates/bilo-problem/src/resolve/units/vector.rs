@@ -8,8 +8,11 @@ pub(super) const SCALE: &str = "";
 /// Exponents nearer to each other than this are equal.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// Units by name: a number, and exponents of base units.
-const UNITS: &[(&str, f64, &[(&str, f64)])] = &[
+/// A name, a number, and exponents of base units.
+type Definition = (&'static str, f64, &'static [(&'static str, f64)]);
+
+/// Units that take prefixes.
+const UNITS: &[Definition] = &[
     ("m", 1.0, &[("m", 1.0)]),
     ("g", 1e-3, &[("kg", 1.0)]),
     ("s", 1.0, &[("s", 1.0)]),
@@ -39,7 +42,7 @@ const UNITS: &[(&str, f64, &[(&str, f64)])] = &[
 ];
 
 /// Units that take no prefix.
-const WHOLE: &[(&str, f64, &[(&str, f64)])] = &[
+const WHOLE: &[Definition] = &[
     ("1", 1.0, &[]),
     ("rad", 1.0, &[]),
     ("deg", 0.017_453_292_519_943_295, &[]),
