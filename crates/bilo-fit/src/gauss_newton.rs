@@ -187,14 +187,11 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
         self.growth = 2.0;
     }
 
-    /// A step within the radius in which a parabola may be trusted: one unit of a logarithm, or the size of a number.
+    /// A step that moves no logarithm by more than one: nobody knows what a parabola is worth beyond.
     fn shortened(&self, step: Vec<f64>) -> Vec<f64> {
-        let scalars = self.problem.unknowns().iter().zip(self.evaluation.eta()).zip(&self.start).zip(&step);
-        let excess = scalars.map(|(((unknown, eta), start), step)| match unknown.transform {
-            Transform::Log => step.abs(),
-            _ => step.abs() / eta.abs().max(start.abs()).max(1.0),
-        });
-        let longest = excess.fold(1.0, f64::max);
+        let scalars = self.problem.unknowns().iter().zip(&step);
+        let logarithms = scalars.filter(|(unknown, _)| unknown.transform == Transform::Log);
+        let longest = logarithms.map(|(_, step)| step.abs()).fold(1.0, f64::max);
         if longest > 1.0 { step.iter().map(|step| step / longest).collect() } else { step }
     }
 
