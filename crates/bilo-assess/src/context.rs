@@ -41,6 +41,12 @@ impl<'a> RunContext<'a> {
         RunContext { problem, ..*self }
     }
 
+    /// The reference solver of a variant of the problem, on this run's threads and ended with it.
+    pub fn reference_of(&self, problem: &Problem) -> Result<ReferenceSolver> {
+        let solver = ReferenceSolver::new(problem)?;
+        Ok(solver.interruptible(self.interrupt).on_threads(self.threads))
+    }
+
     /// The data loss.
     pub fn data(&self) -> DataLoss<'a> {
         DataLoss::new(self.problem, self.tables)

@@ -53,7 +53,7 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
 /// The reference solver on a coarse grid.
 fn coarse(run: &RunContext<'_>) -> Option<ReferenceSolver> {
     let problem = Problem { classical: run.problem.classical.at_most(COARSE), ..run.problem.clone() };
-    Some(ReferenceSolver::new(&problem).ok()?.interruptible(run.interrupt))
+    run.reference_of(&problem).ok()
 }
 
 /// Values that symmetric or periodic equations cannot tell from these.

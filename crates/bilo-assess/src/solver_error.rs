@@ -225,7 +225,7 @@ impl Fit {
 
 fn values_on(run: &RunContext<'_>, classical: &Classical, theta: &Theta) -> Result<Vec<Vec<f64>>> {
     let problem = Problem { classical: classical.clone(), ..run.problem.clone() };
-    let solver = ReferenceSolver::new(&problem)?.interruptible(run.interrupt);
+    let solver = run.reference_of(&problem)?;
     observed(run, &solver, theta)
 }
 

@@ -49,6 +49,13 @@ pub fn digits(x: f64, count: usize) -> String {
     }
 }
 
+/// Whether a suffix is made of names of variables, such as `xxt`.
+pub fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
+    let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
+    let mut rests = variables.iter().filter_map(rest);
+    rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ use bilo_expr::Leaf;
 use bilo_fit::parallel;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::text::is_made_of;
 use bilo_problem::theta::Theta;
 use bilo_problem::{Formula, Names, Observation, Problem, Sampling};
 use bilo_solve::{Interrupt, Work};
@@ -121,11 +122,12 @@ impl ReferenceSolver {
 
     /// The system that a formula is about: that of its states, any if it has none.
     fn system_of(&self, formula: &Formula) -> Result<usize> {
+        let coordinates: Vec<&str> = self.coordinates.iter().map(String::as_str).collect();
         let mut found: Option<usize> = None;
         for (name, _) in formula.ast.names() {
             let is_of = |(state, ..): &&(String, usize, usize)| match name.strip_prefix(state.as_str()) {
                 Some("") => true,
-                Some(rest) => rest.strip_prefix('_').is_some_and(|by| self.is_derivative(by)),
+                Some(rest) => rest.strip_prefix('_').is_some_and(|by| is_made_of(by, &coordinates)),
                 None => false,
             };
             let Some(&(_, system, _)) = self.states.iter().find(is_of) else { continue };
@@ -138,13 +140,6 @@ impl ReferenceSolver {
             found = Some(system);
         }
         Ok(found.unwrap_or(0))
-    }
-
-    /// Whether letters are coordinates.
-    fn is_derivative(&self, by: &str) -> bool {
-        let rest = |name: &String| by.strip_prefix(name.as_str()).filter(|_| !name.is_empty());
-        let mut rests = self.coordinates.iter().filter_map(rest);
-        rests.any(|rest| rest.is_empty() || self.is_derivative(rest))
     }
 }
 

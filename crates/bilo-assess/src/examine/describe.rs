@@ -19,7 +19,8 @@ pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
         } else {
             ""
         };
-        format!("{} in [{}, {}]{kind}", c.name, c.lo, c.hi)
+        let unit = c.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
+        format!("{} in [{}, {}]{unit}{kind}", c.name, c.lo, c.hi)
     };
     problem.coordinates.iter().map(line).collect()
 }

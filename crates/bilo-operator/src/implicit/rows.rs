@@ -62,14 +62,11 @@ impl Lower {
         weights: &[f64],
         eta: &[f64],
     ) -> Result<(Rows, Mat<f64>)> {
-        let unknowns = with_shifts(eta, self.unknowns);
-        let parts = self.linearised(device, weights, &unknowns, Jacobian::Weights)?;
-        let roots = self.roots();
-        let rows = Rows::new(&parts, &roots, self.unknowns);
+        let (parts, roots) = (self.by_weights(device, weights, eta)?, self.roots());
         let equations = scaled_rows(&parts, &roots, weights.len());
         let all: Vec<usize> = (0..weights.len()).collect();
         let jacobian = assembled(&equations.iter().collect::<Vec<_>>(), &all);
-        Ok((rows, jacobian))
+        Ok((Rows::new(&parts, &roots, self.unknowns), jacobian))
     }
 
     /// The rows with J in blocks of equations that have weights in common.
@@ -79,17 +76,23 @@ impl Lower {
         weights: &[f64],
         eta: &[f64],
     ) -> Result<(Rows, Vec<Block>)> {
-        let unknowns = with_shifts(eta, self.unknowns);
-        let parts = self.linearised(device, weights, &unknowns, Jacobian::Weights)?;
-        let roots = self.roots();
-        let rows = Rows::new(&parts, &roots, self.unknowns);
+        let (parts, roots) = (self.by_weights(device, weights, eta)?, self.roots());
         let equations = scaled_rows(&parts, &roots, weights.len());
         let blocks = coupled(&equations, weights.len()).into_iter().map(|(members, columns)| {
             let own: Vec<&ScaledRows<'_>> = members.iter().map(|&e| &equations[e]).collect();
             let rows = own.iter().flat_map(|e| e.first..e.first + e.roots.len()).collect();
             Block { rows, matrix: assembled(&own, &columns), columns }
         });
-        Ok((rows, blocks.collect()))
+        Ok((Rows::new(&parts, &roots, self.unknowns), blocks.collect()))
+    }
+
+    fn by_weights(
+        &self,
+        device: &mut dyn Device,
+        weights: &[f64],
+        eta: &[f64],
+    ) -> Result<Vec<Linearisation>> {
+        self.linearised(device, weights, &with_shifts(eta, self.unknowns), Jacobian::Weights)
     }
 
     /// The rows with J by its entries, if the operator is a dictionary whose features live in few places.

@@ -10,7 +10,7 @@ use crate::model::points::Points;
 use crate::model::problem::Problem;
 use crate::model::statement::{Condition, Derived, Equation, State};
 use crate::model::unknown::{Transform, Unknown};
-use crate::resolve::check::is_made_of;
+use crate::text::is_made_of;
 
 /// A problem of one experiment, and the unknown numbers that it has for itself.
 pub(crate) struct Part {
@@ -116,11 +116,14 @@ struct Renaming<'a> {
 
 impl<'a> Renaming<'a> {
     fn new(part: &'a Part, shared: &[Constant]) -> Self {
-        let Problem { constants, states, coordinates, .. } = &part.problem;
+        let Problem { constants, states, coordinates, functions, .. } = &part.problem;
+        // Functions are shared, whoever states them.
+        let function = |name: &&String| functions.iter().any(|function| function.name == **name);
+        let numbers = part.own.iter().filter(|name| !function(name));
         let differing = constants.iter().filter(|constant| !shared.contains(constant)).map(|c| &c.name);
         Renaming {
             part,
-            own: differing.chain(&part.own).map(String::as_str).collect(),
+            own: differing.chain(numbers).map(String::as_str).collect(),
             states: states.iter().map(|state| state.name.as_str()).collect(),
             coordinates: coordinates.iter().map(|coordinate| coordinate.name.as_str()).collect(),
         }

@@ -72,7 +72,7 @@ settings! {
         "starts" starts: Option<usize> = None;
             Count(1, Some(10_000)),
             "searches from so many places, spread over the `bounds` or around the guess; without it from the guess, and \
-             from eight others where no fit is found that the errors of the data allow";
+             from eight others where no fit is found that the errors of the data allow, or where there is one coordinate";
         "time-limit" time_limit: Option<f64> = None;
             Positive, "seconds after which the run stops with what it has";
         "record-every" record_every: usize = 10;

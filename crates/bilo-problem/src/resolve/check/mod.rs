@@ -17,6 +17,7 @@ use crate::model::unknown::{Transform, Unknown};
 use crate::resolve::Extent;
 use crate::resolve::data_file::{finite, positive_sigma};
 use crate::settings::{Basis, Classical, DictionaryChoice, MOST_CELLS, MOST_EXAMPLES, WeightOptimiser};
+use crate::text::is_made_of;
 use crate::tree::Places;
 use bilo_expr::{Expr, Function, Graph, Leaf, RESERVED, Symbol};
 use std::collections::BTreeMap;
@@ -416,13 +417,6 @@ fn namespace(kind: &str) -> &str {
         "observation" | "picture" => kind,
         _ => "expression",
     }
-}
-
-/// Whether a suffix is made of names of variables, such as `xxt`.
-pub(crate) fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
-    let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
-    let mut rests = variables.iter().filter_map(rest);
-    rests.any(|rest| rest.is_empty() || is_made_of(rest, variables))
 }
 
 fn table_fault(table: &Table, problem: &Problem) -> Option<String> {

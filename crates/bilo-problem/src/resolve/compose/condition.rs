@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::model::domain::Coordinate;
 use crate::model::formula::Formula;
-use crate::resolve::check::is_made_of;
+use crate::text::is_made_of;
 use crate::written::points::HeldAt;
 use crate::written::{ConditionSpec, Written};
 use bilo_expr::{Ast, AstKind, Operator};

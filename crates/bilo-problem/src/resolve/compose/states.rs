@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::evaluate::names::NET;
-use crate::resolve::check::is_made_of;
+use crate::text::is_made_of;
 use crate::written::{StateSpec, Written};
 use bilo_expr::{Ast, AstKind, RESERVED};
 

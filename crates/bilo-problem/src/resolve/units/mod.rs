@@ -10,7 +10,7 @@ mod vector;
 use crate::diagnostic::Result;
 use crate::model::formula::Formula;
 use crate::model::problem::Problem;
-use crate::resolve::check::is_made_of;
+use crate::text::is_made_of;
 use crate::tree::Places;
 use crate::written::Written;
 use bilo_expr::{Ast, AstKind, ExprError, FunctionalKind, NodeId, Operator, Range, Span};

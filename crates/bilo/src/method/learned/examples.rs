@@ -50,6 +50,7 @@ pub(super) fn solved(
     pool: &rayon::ThreadPool,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Solved> {
+    problem.observations.iter().try_for_each(|o| o.require_local("learned operators"))?;
     // Examples are whole or not there at all, so whoever panicked with the lock has left nothing half done.
     let _alone = SOLVING.lock().unwrap_or_else(PoisonError::into_inner);
     let thetas = values(problem, examples)?;
@@ -61,7 +62,6 @@ pub(super) fn solved(
     if let Some(found) = place.read().and_then(|bytes| rows(&bytes, sizes)) {
         return Ok(gathered(thetas, points, found, true));
     }
-    problem.observations.iter().try_for_each(|o| o.require_local("learned operators"))?;
     let mut found = vec![];
     let one = |theta: &Theta| -> std::result::Result<Vec<Vec<f32>>, String> {
         let solution = reference.solve(theta).map_err(|error| error.to_string())?;
