@@ -282,7 +282,7 @@ impl<'a> Seen<'a> {
         let inspector = run.inspector(GradientSource::Slopes);
         let numbers = run.problem.functions.is_empty();
         let slopes = evaluation.filter(|_| numbers).and_then(|at| inspector.slopes(at).ok());
-        let fitted = evaluation.filter(|_| !numbers).map(|at| FunctionFit::new(&run.data(), at));
+        let fitted = evaluation.filter(|_| !numbers).map(|at| FunctionFit::new(run, at));
         let functions = fitted.transpose().unwrap_or_else(|error| {
             outcome.warnings.push(format!("no error bars of functions: {}", error.headline()));
             None
@@ -339,13 +339,9 @@ fn add_regularisation(
     noise: &NoiseLevels,
     count: f64,
 ) {
-    let terms = &evaluation.loss_terms;
-    let slopes = terms.by_values.iter().flatten().zip(&terms.roots);
-    let residuals = slopes.map(|(slope, root)| if *root > 0.0 { slope / (2.0 * root) } else { 0.0 });
-    let residuals = residuals.take(evaluation.values.iter().flatten().count());
     let stated = noise.observations.iter().all(|noise| noise.source != NoiseSource::Residuals);
     let spread = noise.spread().iter().map(|sd| sd * sd).sum::<f64>() / noise.spread().len().max(1) as f64;
-    let residuals: Vec<f64> = residuals.collect();
+    let residuals = function_uncertainty::weighted_residuals(evaluation);
     if spread > 0.0 && !outcome.goodness.observations.iter().all(|fit| fit.noise_free) {
         outcome.expected_gain = Some(fit.expected_gain(&residuals) / (2.0 * spread));
         outcome.fitted_unknowns = Some(fit.leverages().iter().sum());

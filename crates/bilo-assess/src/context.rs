@@ -47,6 +47,20 @@ impl<'a> RunContext<'a> {
         Ok(solver.interruptible(self.interrupt).on_threads(self.threads))
     }
 
+    /// The reference solver on a grid of no more than so many cells and steps along each coordinate, for what need not be
+    /// exact.
+    pub fn coarse_reference(&self, most: usize) -> Option<ReferenceSolver> {
+        let problem = Problem { classical: self.problem.classical.at_most(most), ..self.problem.clone() };
+        self.reference_of(&problem).ok()
+    }
+
+    /// That, where a solve on the stated grid costs several of its: along more than one coordinate.
+    pub fn cheaper_reference(&self, most: usize) -> Option<ReferenceSolver> {
+        let Problem { coordinates, classical, .. } = self.problem;
+        let several = coordinates.len() > 1 && classical.at_most(most) != *classical;
+        several.then(|| self.coarse_reference(most)).flatten()
+    }
+
     /// The data loss.
     pub fn data(&self) -> DataLoss<'a> {
         DataLoss::new(self.problem, self.tables)

@@ -11,6 +11,7 @@
 //! need not say how much the truth varies, so κ² is what the estimate says: with it xᵀP x is what one expects, κ² tr(H²) over
 //! the directions that P sees and what noise adds, with the resolution H = G⁻¹AᵀA.
 
+use crate::context::RunContext;
 use crate::noise::NoiseLevels;
 use crate::outcome::Outcome;
 use bilo_fit::data_loss::DataLoss;
@@ -19,12 +20,15 @@ use bilo_problem::fields::Field;
 use bilo_problem::function::{Lattice, RegulariserOnLattice, Shape};
 use bilo_problem::theta::Theta;
 use bilo_problem::{Problem, Regulariser};
-use bilo_reference::misfit::Evaluation;
+use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Side};
 
 /// Most values and most variables: each value takes an adjoint solve, and the variables share a dense matrix.
 const MOST: usize = 1000;
+
+/// Cells and steps along each coordinate for derivatives, which need not be as exact as values.
+pub const COARSE: usize = 100;
 
 /// The loss near its minimum where functions are unknown.
 pub struct FunctionFit {
@@ -44,6 +48,40 @@ pub struct FunctionFit {
     variables: usize,
 }
 
+/// The derivatives of each observed value by everything unknown.
+pub struct Derivatives {
+    rows: Vec<Vec<f64>>,
+}
+
+impl Derivatives {
+    /// On a coarse grid, where that is cheaper: what is made of them need not be exact. None where there are too many values
+    /// or variables.
+    pub fn new(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Result<Option<Derivatives>> {
+        let values = evaluation.values.iter().flatten().count();
+        if values > MOST || free(run.problem, &evaluation.theta)?.len() > MOST {
+            return Ok(None);
+        }
+        let coarse = run.cheaper_reference(COARSE);
+        let coarse = coarse.as_ref().map(|reference| ReferenceLoss { data: run.data(), reference });
+        Ok(Some(match coarse.map(|loss| loss.evaluate(&evaluation.theta)).transpose()? {
+            Some(coarse) => Derivatives::at(run.problem, &coarse)?,
+            None => Derivatives::at(run.problem, evaluation)?,
+        }))
+    }
+
+    fn at(problem: &Problem, evaluation: &Evaluation<'_>) -> Result<Derivatives> {
+        let observations = problem.observations.iter().zip(&evaluation.sites);
+        let data = observations.flat_map(|(observation, sites)| {
+            (0..sites.len()).map(move |datum| (observation, sites.sampling.of_datum(datum)))
+        });
+        let (data, solution): (Vec<_>, _) = (data.collect(), &evaluation.solution);
+        let rows = solution.each(&data, |(observation, place)| {
+            solution.observed_gradient(observation, place, &[1.0]).map(|row| flat(&row))
+        });
+        Ok(Derivatives { rows: rows.into_iter().collect::<Result<_>>()? })
+    }
+}
+
 /// Regularisers whose weights the data choose, with their weights as they are.
 pub(crate) struct AutomaticPenalty {
     pub(crate) matrix: Mat<f64>,
@@ -56,18 +94,26 @@ pub(crate) struct AutomaticPenalty {
 
 impl FunctionFit {
     /// None where there are too many values or variables, or no regulariser, or if the matrix is singular.
-    pub fn new(data: &DataLoss<'_>, evaluation: &Evaluation<'_>) -> Result<Option<FunctionFit>> {
-        let problem = data.problem();
-        let free = free(problem, &evaluation.theta)?;
-        let values = evaluation.values.iter().flatten().count();
-        if values > MOST || free.len() > MOST {
-            return Ok(None);
+    pub fn new(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Result<Option<FunctionFit>> {
+        match Derivatives::new(run, evaluation)? {
+            Some(derivatives) => FunctionFit::with(run, evaluation, &derivatives),
+            None => Ok(None),
         }
+    }
+
+    /// With derivatives that were found nearby.
+    pub fn with(
+        run: &RunContext<'_>,
+        evaluation: &Evaluation<'_>,
+        derivatives: &Derivatives,
+    ) -> Result<Option<FunctionFit>> {
+        let (data, problem) = (&run.data(), run.problem);
+        let free = free(problem, &evaluation.theta)?;
         let all = Penalty::new(problem, &evaluation.theta, &|_| true)?;
         let all = all.map(|all| all.with_priors(data, &evaluation.theta));
         let Some(Penalty { matrix, pull, value }) = all else { return Ok(None) };
-        let rows = rows(data, evaluation)?;
-        let weighted = Mat::from_fn(values, free.len(), |i, j| rows[i][free[j]]);
+        let (rows, roots) = (&derivatives.rows, &evaluation.loss_terms.roots);
+        let weighted = Mat::from_fn(rows.len(), free.len(), |i, j| roots[i] * rows[i][free[j]]);
         let penalty = Mat::from_fn(free.len(), free.len(), |i, j| matrix[(free[i], free[j])]);
         let normal = weighted.transpose() * &weighted + &penalty;
         let Ok(factors) = Llt::new(normal.as_ref(), Side::Lower) else { return Ok(None) };
@@ -93,10 +139,23 @@ impl FunctionFit {
 
     /// What the loss would fall by at its minimum, from residuals weighted as it does: (Aᵀρ + P x)ᵀ G⁻¹ (Aᵀρ + P x).
     pub fn expected_gain(&self, residuals: &[f64]) -> f64 {
+        let slope = self.slope(residuals);
+        (slope.transpose() * &self.inverse * &slope)[(0, 0)]
+    }
+
+    /// How far the minimum is, from residuals weighted as the loss does: -G⁻¹ (Aᵀρ + P x), in the shape of the unknowns.
+    pub fn newton_step(&self, theta: &Theta, residuals: &[f64]) -> Theta {
+        let step = &self.inverse * self.slope(residuals);
+        let mut all = vec![0.0; self.variables];
+        self.free.iter().enumerate().for_each(|(i, &place)| all[place] = -step[(i, 0)]);
+        unflat(theta, &all)
+    }
+
+    /// Half the derivative of the loss.
+    fn slope(&self, residuals: &[f64]) -> Mat<f64> {
         let residuals = Mat::from_fn(self.weighted.nrows(), 1, |i, _| residuals[i]);
         let pull = Mat::from_fn(self.pull.len(), 1, |i, _| self.pull[i]);
-        let slope = self.weighted.transpose() * residuals + pull;
-        (slope.transpose() * &self.inverse * &slope)[(0, 0)]
+        self.weighted.transpose() * residuals + pull
     }
 
     /// How far the minimiser moves if the values move so far, weighted as the loss does: G⁻¹ Aᵀ ε, in the shape of the unknowns.
@@ -133,6 +192,14 @@ impl FunctionFit {
         let (free, automatic) = ((0..variables).collect(), Some(automatic));
         FunctionFit { free, weighted, penalty, pull, value, automatic, inverse, variables }
     }
+}
+
+/// The residuals of all values, weighted as the loss curves.
+pub fn weighted_residuals(evaluation: &Evaluation<'_>) -> Vec<f64> {
+    let terms = &evaluation.loss_terms;
+    let slopes = terms.by_values.iter().flatten().zip(&terms.roots);
+    let residuals = slopes.map(|(slope, root)| if *root > 0.0 { slope / (2.0 * root) } else { 0.0 });
+    residuals.take(evaluation.values.iter().flatten().count()).collect()
 }
 
 /// Adds the standard deviations of unknown functions, and of the scalars beside them, to an outcome that has their
@@ -202,19 +269,6 @@ fn rank_and_square(penalty: &Mat<f64>, pull: &[f64]) -> Option<(usize, f64)> {
     let along = |k: usize| pull.iter().zip(vectors.col(k).iter()).map(|(a, b)| a * b).sum::<f64>();
     let square = seen.iter().map(|&k| along(k).powi(2) / values[k]).sum();
     Some((seen.len(), square))
-}
-
-/// The derivatives of each observed value by everything unknown, weighted as the loss curves.
-fn rows(data: &DataLoss<'_>, evaluation: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
-    let mut rows = vec![];
-    for (observation, sites) in data.problem().observations.iter().zip(&evaluation.sites) {
-        for datum in 0..sites.len() {
-            let place = sites.sampling.of_datum(datum);
-            let root = evaluation.loss_terms.roots[rows.len()];
-            rows.push(flat(&evaluation.solution.observed_gradient(observation, &place, &[root])?));
-        }
-    }
-    Ok(rows)
 }
 
 /// The variables that can move, by number: all but those values of functions that a form holds.

@@ -8,7 +8,6 @@ use bilo_fit::parallel;
 use bilo_problem::diagnostic::ErrorKind;
 use bilo_problem::{Formula, Problem, Transform};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
-use bilo_reference::solver::ReferenceSolver;
 use std::f64::consts::{PI, TAU};
 
 /// Minima whose log-likelihoods differ by less than this explain the data alike.
@@ -35,7 +34,7 @@ const MOST_IMAGES: usize = 30;
 /// Adds the images of the best fit that fit as well.
 pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let problem = run.problem;
-    let Some(reference) = coarse(run) else { return };
+    let Some(reference) = run.coarse_reference(COARSE) else { return };
     let loss = &ReferenceLoss { data: run.data(), reference: &reference };
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();
@@ -48,12 +47,6 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
         let Some(other) = height_at(loss, &image).filter(|other| other - height < ALIKE) else { continue };
         outcome.minima.push(minimum(problem, &image, other - height));
     }
-}
-
-/// The reference solver on a coarse grid.
-fn coarse(run: &RunContext<'_>) -> Option<ReferenceSolver> {
-    let problem = Problem { classical: run.problem.classical.at_most(COARSE), ..run.problem.clone() };
-    run.reference_of(&problem).ok()
 }
 
 /// Values that symmetric or periodic equations cannot tell from these.
@@ -140,7 +133,7 @@ impl Searches {
     /// Searches from so many other starts; none if there is no solution at the estimate.
     pub fn new(run: &RunContext<'_>, count: usize, estimate: &[f64]) -> Option<Searches> {
         // Starts are searched from at the same time; then nothing is left for systems that are not coupled.
-        let reference = coarse(run)?.on_threads(Some(1));
+        let reference = run.coarse_reference(COARSE)?.on_threads(Some(1));
         let loss = ReferenceLoss { data: run.data(), reference: &reference };
         // The grid moves the minimum of the estimate too.
         let from_estimate = searched(run, loss, estimate).filter(|found| found.log_likelihood.is_some())?;

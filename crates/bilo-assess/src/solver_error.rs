@@ -16,17 +16,15 @@ use bilo_fit::spectrum::LeastSquares;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
 use bilo_problem::{Classical, Data, Problem};
+use bilo_reference::cost;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use bilo_reference::solver::ReferenceSolver;
 
 /// The grid is fine enough when it moves no unknown by more than this part of its error bar.
 const FINE: f64 = 0.1;
 
-/// Most unknowns of the grid times steps in time of a solve: some seconds with all its derivatives.
+/// Most cost of a solve: some seconds with all its derivatives.
 const MOST_WORK: f64 = 1.1e7;
-
-/// What a step in time of a few unknowns costs, in unknowns of a large step.
-const MARCHING: f64 = 50.0;
 
 /// Observed orders of convergence beyond this are chance.
 const HIGHEST_ORDER: f64 = 4.0;
@@ -113,7 +111,7 @@ impl<'a> Search<'a> {
     /// Solves on a grid of half the cells' size; false where that is too much work or fails.
     fn next(&mut self) -> bool {
         let next = self.classical.refined();
-        if work(self.run.problem, &next) > MOST_WORK {
+        if cost::of_solve(self.run.problem, &next) > MOST_WORK {
             return false;
         }
         let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
@@ -146,7 +144,7 @@ impl<'a> Search<'a> {
         order.is_finite().then(|| order.clamp(LOWEST_ORDER, HIGHEST_ORDER))
     }
 
-    /// How far the grid moves each variable, up to its sign.
+    /// How far the grid moves each variable: what follows from values that are off by minus their errors here.
     fn shift(&self) -> Option<Theta> {
         let errors: Vec<f64> = self.errors().concat();
         (!errors.is_empty()).then(|| self.fit.as_ref().map(|fit| fit.shift(self.theta, &errors))).flatten()
@@ -154,7 +152,7 @@ impl<'a> Search<'a> {
 
     fn of_theta(&self, eta: &[f64]) -> Vec<f64> {
         let unknowns = self.run.problem.unknowns.iter().zip(&self.theta.eta).zip(eta);
-        unknowns.map(|((unknown, &at), shift)| (unknown.theta_slope(at) * shift).abs()).collect()
+        unknowns.map(|((unknown, &at), shift)| unknown.theta_slope(at) * shift).collect()
     }
 
     /// The shift of each number, and of each function by its norm, in units of the error bars.
@@ -196,7 +194,7 @@ impl Fit {
 
     fn of_functions(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Fit> {
         let data = run.data();
-        let fit = FunctionFit::new(&data, evaluation).ok()??;
+        let fit = FunctionFit::new(run, evaluation).ok()??;
         let counts: Vec<usize> = evaluation.values.iter().map(Vec::len).collect();
         let fitted = Fitted::split(&fit.leverages(), &counts);
         let eta = &evaluation.theta.eta;
@@ -238,16 +236,4 @@ fn coarser(classical: &Classical) -> Option<Classical> {
     let halved = classical.coarsened();
     let fine_enough = halved.cells.iter().all(|&cells| cells >= 4) && halved.steps >= 1;
     fine_enough.then_some(halved)
-}
-
-/// Unknowns of the grid times steps in time.
-fn work(problem: &Problem, classical: &Classical) -> f64 {
-    let cells: f64 = classical.cells.iter().map(|&cells| cells as f64).product();
-    let times = match &problem.coordinates[..] {
-        // In time alone the cells are steps, one after the other.
-        [alone] if alone.time => MARCHING,
-        all if all.iter().any(|coordinate| coordinate.time) => classical.steps as f64,
-        _ => 1.0,
-    };
-    cells * times * problem.states.len() as f64
 }

@@ -138,7 +138,9 @@ fn solvers(outcome: &Outcome) -> Vec<Reason> {
         };
         reasons.push(red(ReasonKind::SolversDisagree, sentence).help(help));
     }
-    let far = outcome.unknowns.numbers.iter().filter_map(differs);
+    let numbers = outcome.unknowns.numbers.iter().enumerate();
+    let unconfirmed = numbers.filter(|&(number, _)| !is_confirmed_beyond_grid(outcome, number));
+    let far = unconfirmed.filter_map(|(_, unknown)| differs(unknown));
     reasons.extend(far.map(|reason| reason.help(&outcome.remedy)));
     if let Some(gain) = outcome.expected_gain.filter(|gain| *gain > edge(outcome.fitted_unknowns)) {
         let sentence = format!(
@@ -192,6 +194,18 @@ fn differs(unknown: &ScalarOutcome) -> Option<Reason> {
     }
 }
 
+/// Whether an estimate that is not the reference solver's own is its best fit once the error that its grid is known to make
+/// is taken off (Richardson): then the grid says nothing against it.
+fn is_confirmed_beyond_grid(outcome: &Outcome, number: usize) -> bool {
+    let unknown = &outcome.unknowns.numbers[number];
+    let shift = outcome.discretisation.as_ref().and_then(|found| found.shift.get(number));
+    let (Some(shift), Some(optimal), Some(sd)) = (shift, unknown.data_optimal, unknown.sd) else {
+        return false;
+    };
+    outcome.solved_by != SolvedBy::ReferenceSolver
+        && (unknown.estimate - (optimal - shift)).abs() <= SMALL * sd
+}
+
 /// The error of the reference solver's grid beside the error bars.
 fn grid(outcome: &Outcome) -> Vec<Reason> {
     let Some(found) = &outcome.discretisation else { return vec![] };
@@ -199,8 +213,10 @@ fn grid(outcome: &Outcome) -> Vec<Reason> {
         let sentence = "the error of the reference solver's grid is not known: no other grid has a solution";
         return vec![orange(ReasonKind::Untested, sentence.to_owned())];
     }
-    let numbers = outcome.unknowns.numbers.iter().zip(&found.shift);
-    let numbers = numbers.filter_map(|(unknown, shift)| Some((shift / unknown.sd?, &unknown.name)));
+    let numbers = outcome.unknowns.numbers.iter().zip(&found.shift).enumerate();
+    let unconfirmed = numbers.filter(|&(number, _)| !is_confirmed_beyond_grid(outcome, number));
+    let numbers =
+        unconfirmed.filter_map(|(_, (unknown, shift))| Some((shift.abs() / unknown.sd?, &unknown.name)));
     let functions = outcome.unknowns.functions.iter().zip(&found.of_functions);
     let functions = functions.map(|(function, ratio)| (*ratio, &function.name));
     let worst = numbers.chain(functions).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -359,155 +375,4 @@ fn untested(outcome: &Outcome) -> Vec<Reason> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::outcome::{
-        ChiSquare, Discretisation, FunctionOutcome, Goodness, Noise, ObservationFit, Outlier, ResidualTest,
-        StateOutcome, Unknowns,
-    };
-
-    /// A run that passed everything: D = 2 ± 0.1, with a chi-square of 100 for 99 degrees of freedom.
-    fn passed() -> Outcome {
-        let number = ScalarOutcome {
-            name: "D".into(),
-            guess: 1.0,
-            estimate: 2.0,
-            data_optimal: Some(2.001),
-            sd: Some(0.1),
-            ..ScalarOutcome::default()
-        };
-        let chi_square = ChiSquare::new(100.0, 99.0);
-        let fit = ObservationFit { name: "o".into(), chi_square, ..ObservationFit::default() };
-        Outcome {
-            stop: Stop::Converged,
-            unknowns: Unknowns { numbers: vec![number], functions: vec![] },
-            states: vec![StateOutcome {
-                name: "u".into(),
-                relative_l2_vs_classical: Some(1e-4),
-                ..Default::default()
-            }],
-            goodness: Goodness { observations: vec![fit], total: chi_square },
-            noise: vec![Noise { observation: "o".into(), source: NoiseSource::Sigma, ..Noise::default() }],
-            singular_values: vec![3.0],
-            ..Outcome::default()
-        }
-    }
-
-    fn number(outcome: &mut Outcome) -> &mut ScalarOutcome {
-        &mut outcome.unknowns.numbers[0]
-    }
-
-    fn fit(outcome: &mut Outcome) -> &mut ObservationFit {
-        &mut outcome.goodness.observations[0]
-    }
-
-    /// A grid that moves D by so much, and f by so much of its error bars.
-    fn on_grids(grids: usize, shift: f64, of_function: Option<f64>) -> Discretisation {
-        let of_functions = of_function.into_iter().collect();
-        Discretisation { grids, shift: vec![shift], of_functions, ..Discretisation::default() }
-    }
-
-    #[test]
-    fn what_passed_is_green_and_has_no_reasons() {
-        assert_eq!(Verdict::of(&passed()), Verdict { colour: Colour::Green, reasons: vec![] });
-    }
-
-    /// One thing at a time, just on both sides of where it matters.
-    #[test]
-    fn every_finding_has_its_colour() {
-        type Change = fn(&mut Outcome);
-        let cases: [(Change, Option<(Colour, ReasonKind)>); 30] = [
-            (|o| o.stop = Stop::Diverged, Some((Colour::Red, ReasonKind::Diverged))),
-            (|o| o.stop = Stop::Interrupted, Some((Colour::Red, ReasonKind::Interrupted))),
-            (
-                |o| (o.stop, o.solved_by) = (Stop::Steps, SolvedBy::ReferenceSolver),
-                Some((Colour::Red, ReasonKind::NotConverged)),
-            ),
-            (|o| o.stop = Stop::Steps, None),
-            (
-                |o| o.states[0].relative_l2_vs_classical = Some(0.051),
-                Some((Colour::Red, ReasonKind::SolversDisagree)),
-            ),
-            (|o| o.states[0].relative_l2_vs_classical = Some(0.049), None),
-            (
-                |o| o.states[0].relative_l2_vs_classical = Some(f64::NAN),
-                Some((Colour::Red, ReasonKind::SolversDisagree)),
-            ),
-            (|o| number(o).data_optimal = Some(2.11), Some((Colour::Red, ReasonKind::SolversDisagree))),
-            (|o| number(o).data_optimal = Some(2.05), Some((Colour::Orange, ReasonKind::SolversDisagree))),
-            (|o| number(o).data_optimal = Some(2.02), None),
-            (|o| number(o).data_optimal = None, Some((Colour::Orange, ReasonKind::NoBestFit))),
-            (
-                |o| o.discretisation = Some(on_grids(3, 0.11, None)),
-                Some((Colour::Red, ReasonKind::Discretisation)),
-            ),
-            (|o| o.discretisation = Some(on_grids(2, 0.02, None)), None),
-            (
-                |o| {
-                    o.unknowns.functions.push(FunctionOutcome::default());
-                    o.discretisation = Some(on_grids(2, 0.02, Some(0.5)));
-                },
-                Some((Colour::Orange, ReasonKind::Discretisation)),
-            ),
-            (
-                |o| o.discretisation = Some(on_grids(1, 0.0, None)),
-                Some((Colour::Orange, ReasonKind::Untested)),
-            ),
-            (|o| (o.expected_gain, o.fitted_unknowns) = (Some(7.7), Some(8.0)), None),
-            (
-                |o| (o.expected_gain, o.fitted_unknowns) = (Some(7.8), Some(8.0)),
-                Some((Colour::Orange, ReasonKind::NotConverged)),
-            ),
-            (|o| fit(o).untested = Some("few".into()), Some((Colour::Orange, ReasonKind::Untested))),
-            (|o| o.goodness.observations.clear(), Some((Colour::Orange, ReasonKind::Untested))),
-            (|o| fit(o).chi_square = ChiSquare::new(190.0, 99.0), Some((Colour::Red, ReasonKind::Misfit))),
-            (|o| fit(o).chi_square = ChiSquare::new(150.0, 99.0), Some((Colour::Orange, ReasonKind::Misfit))),
-            (|o| fit(o).chi_square = ChiSquare::new(40.0, 99.0), Some((Colour::Orange, ReasonKind::TooGood))),
-            (
-                |o| fit(o).outliers = vec![Outlier { row: 7, residual: 9.0 }],
-                Some((Colour::Orange, ReasonKind::Outliers)),
-            ),
-            (|o| fit(o).repeated_rows = vec![8], Some((Colour::Orange, ReasonKind::RepeatedRows))),
-            (|o| o.singular_values = vec![1.0, 1e-9], Some((Colour::Red, ReasonKind::NotIdentified))),
-            (|o| o.singular_values = vec![1.0, 1e-5], Some((Colour::Orange, ReasonKind::HardlyIdentified))),
-            (
-                |o| (number(o).sd, number(o).positive) = (Some(2.1), true),
-                Some((Colour::Orange, ReasonKind::HardlyIdentified)),
-            ),
-            (|o| number(o).bounds = Some((0.0, 2.09)), Some((Colour::Orange, ReasonKind::AtBound))),
-            (|o| number(o).bounds = Some((0.0, 2.11)), None),
-            (
-                |o| fit(o).untested = Some("there are too few data".into()),
-                Some((Colour::Orange, ReasonKind::Untested)),
-            ),
-        ];
-        for (number, (change, expected)) in cases.into_iter().enumerate() {
-            let mut outcome = passed();
-            change(&mut outcome);
-            let verdict = Verdict::of(&outcome);
-            let found = verdict.reasons.first().map(|reason| (reason.colour, reason.kind));
-            assert_eq!(found, expected, "case {number}: {verdict:?}");
-            assert_eq!(verdict.colour, expected.map_or(Colour::Green, |(colour, _)| colour), "case {number}");
-        }
-    }
-
-    #[test]
-    fn a_pattern_is_named_with_its_coordinate() {
-        let mut outcome = passed();
-        let along = Some("x".to_owned());
-        let test = ResidualTest { kind: TestKind::LagOne, along, statistic: 5.0, p: 1e-5, adjusted_p: 1e-4 };
-        fit(&mut outcome).tests = vec![test];
-        let reason = &Verdict::of(&outcome).reasons[0];
-        assert_eq!((reason.colour, reason.kind), (Colour::Orange, ReasonKind::Structure));
-        assert!(reason.sentence.contains("of o resemble their neighbours along x"), "{}", reason.sentence);
-    }
-
-    #[test]
-    fn data_without_noise_are_green_and_say_so() {
-        let mut outcome = passed();
-        (fit(&mut outcome).noise_free, number(&mut outcome).sd) = (true, None);
-        outcome.noise[0].source = NoiseSource::None;
-        let verdict = Verdict::of(&outcome);
-        assert_eq!((verdict.colour, verdict.reasons[0].kind), (Colour::Green, ReasonKind::NoNoise));
-    }
-}
+mod tests;

@@ -15,6 +15,7 @@ mod corrector;
 mod normal;
 mod penalty;
 mod place;
+mod preconditioned;
 mod rows;
 mod solver;
 mod tangent;

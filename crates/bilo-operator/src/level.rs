@@ -169,7 +169,7 @@ pub(crate) fn reference<'a>(
     match &regulariser.kind {
         RegulariserKind::L2 { reference } => Some(reference.as_ref().unwrap_or(&function.guess)),
         RegulariserKind::Field(_) => Some(&function.guess),
-        RegulariserKind::H1 | RegulariserKind::Tv { .. } => None,
+        RegulariserKind::H1 | RegulariserKind::H2 | RegulariserKind::Tv { .. } => None,
     }
 }
 

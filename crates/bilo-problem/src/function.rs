@@ -5,6 +5,7 @@ mod held;
 mod lattice;
 mod matern;
 mod metric;
+pub mod polygon;
 mod regular;
 pub mod rounded;
 mod shape;

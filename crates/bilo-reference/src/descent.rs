@@ -39,8 +39,6 @@ pub struct ObjectiveAt<'a> {
     pub terms: Vec<f64>,
     /// The weighted sum of the terms.
     pub total: f64,
-    /// Its derivatives by the variables.
-    pub gradient: Vec<f64>,
 }
 
 /// Where the descent ended.
@@ -84,9 +82,8 @@ impl<'a> Target<'a> {
     /// The variables of a value of the unknowns: eta, then those of each function.
     pub fn variables(&self, theta: &Theta) -> Result<Vec<f64>> {
         let mut variables = theta.eta.clone();
-        for (i, function) in self.problem().functions.iter().enumerate() {
-            let net = self.shapes[i].net_of(&theta.functions[i], function)?;
-            variables.extend(self.metrics[i].variables(net));
+        for (net, metric) in self.nets(theta)?.into_iter().zip(&self.metrics) {
+            variables.extend(metric.variables(net));
         }
         Ok(variables)
     }
@@ -111,22 +108,66 @@ impl<'a> Target<'a> {
         (theta, slopes)
     }
 
-    /// Solves and differentiates.
-    pub fn evaluate(&self, variables: &[f64]) -> Result<ObjectiveAt<'a>> {
+    /// Solves and differentiates by the variables.
+    pub fn differentiate(&self, variables: &[f64]) -> Result<(ObjectiveAt<'a>, Vec<f64>)> {
         let (theta, slopes) = self.theta(variables);
-        let evaluation = self.loss.evaluate(&theta)?;
-        let mut gradient = self.loss.gradient(&evaluation)?;
-        let mut terms = evaluation.loss_terms.terms.clone();
-        let mut total = evaluation.loss_terms.loss;
+        let here = self.evaluate(&theta)?;
+        let mut gradient = self.loss.gradient(&here.evaluation)?;
         for (function, regulariser) in self.regularisers.iter().enumerate() {
             let Some(regulariser) = regulariser else { continue };
-            let (mean, by_values) = regulariser.mean(&theta.functions[function]);
-            terms.push(mean);
-            total += regulariser.weight() * mean;
+            let (_, by_values) = regulariser.mean(&theta.functions[function]);
             let sums = gradient.functions[function].iter_mut().zip(by_values);
             sums.for_each(|(sum, slope)| *sum += regulariser.weight() * slope);
         }
-        Ok(ObjectiveAt { evaluation, terms, total, gradient: self.pull_back(&gradient, &slopes) })
+        Ok((here, self.pull_back(&gradient, &slopes)))
+    }
+
+    /// Solves at a value of everything unknown.
+    pub fn evaluate(&self, theta: &Theta) -> Result<ObjectiveAt<'a>> {
+        let evaluation = self.loss.evaluate(theta)?;
+        let mut terms = evaluation.loss_terms.terms.clone();
+        let mut total = evaluation.loss_terms.loss;
+        for (values, regulariser) in theta.functions.iter().zip(&self.regularisers) {
+            let Some(regulariser) = regulariser else { continue };
+            let (mean, _) = regulariser.mean(values);
+            terms.push(mean);
+            total += regulariser.weight() * mean;
+        }
+        Ok(ObjectiveAt { evaluation, terms, total })
+    }
+
+    /// `net` of each function at its nodes.
+    pub fn nets(&self, theta: &Theta) -> Result<Vec<Vec<f64>>> {
+        let functions = self.problem().functions.iter().enumerate();
+        functions.map(|(i, function)| self.shapes[i].net_of(&theta.functions[i], function)).collect()
+    }
+
+    /// The unknowns and each `net` after a part of a change of the unknowns: numbers within their bounds, functions as their
+    /// forms allow.
+    pub fn moved(
+        &self,
+        theta: &Theta,
+        nets: &[Vec<f64>],
+        change: &Theta,
+        part: f64,
+    ) -> (Theta, Vec<Vec<f64>>) {
+        let unknowns = self.problem().unknowns.iter().zip(theta.eta.iter().zip(&change.eta));
+        let mut moved = Theta {
+            eta: unknowns.map(|(unknown, (eta, change))| unknown.project(eta + part * change)).collect(),
+            functions: vec![],
+        };
+        let mut moved_nets = vec![];
+        for ((shape, net), change) in self.shapes.iter().zip(nets).zip(&change.functions) {
+            let slopes = shape.values(net).1;
+            let along = |(net, (slope, change)): (&f64, (&f64, &f64))| match *slope {
+                0.0 => *net,
+                slope => net + part * change / slope,
+            };
+            let net: Vec<f64> = net.iter().zip(slopes.iter().zip(change)).map(along).collect();
+            moved.functions.push(shape.values(&net).0);
+            moved_nets.push(net);
+        }
+        (moved, moved_nets)
     }
 
     /// The derivatives by the variables, from those by the unknowns.
@@ -148,7 +189,7 @@ pub fn descend<'a>(
 ) -> Result<Descent<'a>> {
     let mut variables = target.variables(start)?;
     // Fails here if the reference solver cannot solve at the start; later that makes a step too long.
-    let mut here = target.evaluate(&variables)?;
+    let (mut here, _) = target.differentiate(&variables)?;
     let (mut optimiser, mut losses) = (Lbfgs::new(MEMORY), vec![here.total]);
     // In units of the loss at the start: the first step is as long as the gradient says.
     let unit = if here.total > 0.0 { here.total } else { 1.0 };
@@ -156,22 +197,22 @@ pub fn descend<'a>(
         let before = (here.evaluation.theta.eta.clone(), here.terms.clone());
         let (mut last, mut interrupted) = (None, false);
         let moved = optimiser.step(&mut variables, &mut |variables, gradient| {
-            let found = target.evaluate(variables);
+            let found = target.differentiate(variables);
             interrupted |= found.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted);
-            last = found.ok();
-            let Some(last) = &last else {
+            let Ok((there, slopes)) = found else {
+                last = None;
                 gradient.fill(0.0);
                 return f64::INFINITY;
             };
-            gradient.iter_mut().zip(&last.gradient).for_each(|(slope, by_loss)| *slope = by_loss / unit);
-            last.total / unit
+            gradient.iter_mut().zip(slopes).for_each(|(slope, by_loss)| *slope = by_loss / unit);
+            last.insert(there).total / unit
         });
         if interrupted {
             return Ok(Descent { end: here, stop: Stop::Interrupted, steps: step - 1 });
         }
         here = match last {
             Some(last) if moved.progress => last,
-            _ => target.evaluate(&variables)?,
+            _ => target.differentiate(&variables)?.0,
         };
         losses.push(here.total);
         let asked = watch(&Iterate { step, eta: &before.0, terms: &before.1, lower: &[] });

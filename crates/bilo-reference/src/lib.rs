@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cost;
 pub mod data;
 pub mod descent;
 pub mod forward;

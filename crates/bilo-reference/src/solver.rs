@@ -247,14 +247,9 @@ impl<'a> ReferenceSolution<'a> {
         Ok(sum.expect("an observation has a term"))
     }
 
-    /// What is made of each of some things at the same time, as the solver may.
-    pub(crate) fn each<'i, T: Sync, R: Send>(
-        &self,
-        items: &'i [T],
-        make: impl Fn(&'i T) -> R + Sync,
-    ) -> Vec<R> {
-        let threads = if self.parts.len() == 1 { 1 } else { self.reference.threads };
-        parallel::each(threads, items, make)
+    /// What is made of each of some things at the same time, on the solver's threads.
+    pub fn each<'i, T: Sync, R: Send>(&self, items: &'i [T], make: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
+        parallel::each(self.reference.threads, items, make)
     }
 }
 

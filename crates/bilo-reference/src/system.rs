@@ -1,12 +1,13 @@
 //! Equations that are solved together: read off the same formulas as networks are trained with, for a solver that knows
 //! nothing of networks.
 
+mod assignment;
 mod conditions;
 mod defined;
 mod interface;
 mod law;
+mod nodal;
 mod observe;
-mod of_state;
 mod parts;
 mod pinned;
 mod profile;
@@ -22,7 +23,7 @@ use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
 pub use defined::definitions;
-use of_state::Content;
+use nodal::Content;
 use profile::Profile;
 use slopes::Tangents;
 
@@ -41,17 +42,17 @@ pub(crate) struct System {
     standing: Vec<Standing>,
     /// The grids of the unknown functions.
     lattices: Vec<Lattice>,
-    /// The scalars of the equations: the variables eta, then the values of functions of states at their
+    /// The scalars of the equations: the variables eta, then the values of functions of states and of time at their
     /// nodes, `nodal` of them for each unknown function.
     parameters: Vec<Symbol>,
     nodal: Vec<usize>,
-    /// The unknown functions of coordinates, by number: the coefficients of the equations.
+    /// The unknown functions of places, by number: the coefficients of the equations.
     coefficients: Vec<usize>,
     /// The given fields that are coefficients too, after the unknown functions, by number.
     given: Vec<usize>,
     axes: Axes,
     resolution: Resolution,
-    /// The reference solver whose functions of states are those that are stated, where there are any.
+    /// The reference solver whose functions of states and of time are those that are stated, where there are any.
     stated: Option<Box<System>>,
 }
 
@@ -121,8 +122,7 @@ const SMOOTH: usize = 800;
 /// A problem in time alone on a ring; none if it is another one.
 fn on_ring(problem: &Problem) -> Option<Problem> {
     let [time] = &problem.coordinates[..] else { return None };
-    let of_time = problem.functions.iter().any(|function| function.state().is_none());
-    if !time.time || of_time || !problem.given.is_empty() || !problem.inputs.is_empty() {
+    if !time.time || !problem.given.is_empty() || !problem.inputs.is_empty() {
         return None;
     }
     let ring = Coordinate::space(RING, time.lo, time.hi).periodic();
@@ -185,9 +185,11 @@ fn resolution(problem: &Problem, axes: &Axes) -> Resolution {
 impl System {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        let of_state = problem.functions.iter().any(|function| function.state().is_some());
-        let stated = of_state.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
-        Ok(Self { stated, ..Self::with(problem, Content::Nodal)? })
+        let solver = Self::with(problem, Content::Nodal)?;
+        let has_parameters = solver.nodal.iter().any(|&count| count > 0);
+        let stated =
+            has_parameters.then(|| Self::with(problem, Content::Stated).map(Box::new)).transpose()?;
+        Ok(Self { stated, ..solver })
     }
 
     /// Ends a solve with an error when the interrupt is due.

@@ -18,16 +18,16 @@ use crate::solver::Solver;
 use crate::system::{Stage, System, Workspace};
 
 impl Solver {
-    /// The derivatives of a solution of this solver by each parameter.
+    /// The derivatives of a solution of this solver by each of the first parameters, so many of them.
     ///
     /// They have the fields of a solution and are sampled like one. Where an
     /// interface moves with a parameter the nodes move too: fields hold the
     /// derivatives at the moving nodes, samples those at fixed places.
-    pub fn tangent(&self, solution: &Solution) -> Result<Vec<Solution>, SolveError> {
+    pub fn tangent(&self, solution: &Solution, count: usize) -> Result<Vec<Solution>, SolveError> {
         let discrete = self.discretise_again(solution);
         let mut stages = Stages::new(self, &discrete, solution);
         let mut tangents: Vec<Solution> =
-            stages.slopes.iter().map(|&slope| solution.empty_tangent(slope)).collect();
+            stages.slopes[..count].iter().map(|&slope| solution.empty_tangent(slope)).collect();
         if self.compiled.time.is_none() {
             stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
             let none = vec![vec![0.0; discrete.rows.len()]; tangents.len()];
@@ -49,6 +49,7 @@ impl Solver {
         tangents: &mut [Solution],
     ) -> Result<(), SolveError> {
         let mut du = stages.fold(self.start_by_parameters(stages.system.discrete, &solution.values));
+        du.truncate(tangents.len());
         tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
         for (step, method) in methods(solution).into_iter().enumerate() {
             let [first, second] = step_stages(&method, solution, step);
@@ -197,7 +198,7 @@ impl<'a> Stages<'a> {
         all
     }
 
-    /// `dY = J^-1 (M dbase - r_p)` for every parameter.
+    /// `dY = J^-1 (M dbase - r_p)` for each of the first parameters, as many as there are bases.
     fn step_forward(&mut self, bases: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, SolveError> {
         let by_parameters = self.system.by_parameters();
         let by_parameters = self.fold(by_parameters);

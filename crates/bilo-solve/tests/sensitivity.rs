@@ -85,7 +85,7 @@ impl Case {
     /// dJ/dparameters by the tangents.
     fn gradient_by_tangents(&self) -> Vec<f64> {
         let solution = self.solve(&self.values);
-        let tangents = self.solver.tangent(&solution).expect("regular");
+        let tangents = self.solver.tangent(&solution, self.values.parameters.len()).expect("regular");
         let by_one = |tangent: &Solution| {
             let of = |(state, orders): &(usize, Vec<usize>)| -> f64 {
                 let samples = solution.sample(*state, orders, &self.points());
@@ -392,7 +392,7 @@ fn a_linear_problem_needs_one_factorisation_for_all_tangents() {
     };
     let solver = text.solver().expect("well posed");
     let solution = solver.solve(&Values::parameters(&[0.1, 2.0]), &text.resolution(20, 10)).expect("linear");
-    let tangents = solver.tangent(&solution).expect("regular");
+    let tangents = solver.tangent(&solution, 2).expect("regular");
     assert_eq!(tangents[0].work.factorisations, 1);
     // u is proportional to a.
     for (du, u) in tangents[1].field(0).iter().zip(solution.field(0)) {

@@ -16,6 +16,7 @@ mod function_uncertainty;
 mod functionals;
 mod functions;
 mod functions_of_state;
+mod functions_of_time;
 mod fuzz;
 mod given;
 mod glioblastoma;

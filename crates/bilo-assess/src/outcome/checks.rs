@@ -65,7 +65,7 @@ pub struct Fit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Discretisation {
-    /// By how much the grid moves each unknown number; empty if unknown.
+    /// By how much the grid moves each unknown number, up or down; empty if unknown.
     #[serde(deserialize_with = "list")]
     pub shift: Vec<f64>,
     /// The order of convergence that this follows from: that of the scheme, or what three grids show.

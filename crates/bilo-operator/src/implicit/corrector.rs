@@ -7,7 +7,7 @@ use crate::level::Lower;
 use bilo_fit::monitor::Interrupt;
 use bilo_fit::parallel;
 use bilo_jet::Device;
-use bilo_problem::diagnostic::{Error, Result};
+use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 /// Converged when a step changes the rows by less than this, relative to the rows at untouched weights.
@@ -30,6 +30,9 @@ const SHARP: f64 = 0.75;
 
 /// Damping from which on no shorter step is tried.
 const MOST_DAMPING: f64 = 1e12;
+
+/// Factors of matrices nearby are no longer tried after so many refusals in turn.
+const PATIENCE: usize = 3;
 
 /// What has been computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +94,10 @@ pub struct Corrector {
     solved: bool,
     /// The last factors of a dictionary with their damping.
     kept: Option<(f64, Factorised)>,
+    /// How often in turn these were not near enough.
+    refusals: usize,
+    /// Most matrices that may be factorised: then the weights are given up.
+    pub most_factorisations: usize,
     pub(crate) interrupt: Interrupt,
     /// On which blocks that are not coupled are factorised.
     pub(crate) threads: usize,
@@ -146,6 +153,8 @@ impl Corrector {
             size,
             solved: false,
             kept: None,
+            refusals: 0,
+            most_factorisations: usize::MAX,
             interrupt,
             threads: parallel::threads(None),
         }
@@ -168,12 +177,15 @@ impl Corrector {
             if self.rules.linear && self.interrupt.is_due() {
                 return Err(Error::interrupted());
             }
+            if self.work.factorisations > self.most_factorisations {
+                return Err(Error::new(ErrorKind::Solver, "it takes longer than other ways"));
+            }
             self.work.jacobians += 1;
             let (rows, linear) = place.linearise(self.rules.linear)?;
-            let Some(factor) = self.factorise(&mut place, &linear)? else {
+            let Some((factor, step)) = self.solve(&mut place, &linear, &[&rows.residual])? else {
                 return Ok(Corrected::nowhere(place.weights));
             };
-            let step = place.step(&factor, &rows.residual)?;
+            let step = only(step);
             let left = rows.loss().sqrt();
             let still = norm(&step.rows) <= self.rules.change * left + ROUNDING * self.size
                 || left <= self.rules.enough * self.size
@@ -210,16 +222,44 @@ impl Corrector {
         let (damping, least) = (self.damping, self.rules.damping[1]);
         // Damping shortens the slopes too, which nobody wants.
         self.damping = damping.min(least);
-        let factor = match factor.filter(|_| damping <= least) {
-            Some(factor) => Some(factor),
-            None => self.factorise(&mut place, linear)?,
+        let found = match factor.filter(|_| damping <= least) {
+            Some(factor) => place.solve(&factor, &rows.by_unknown)?,
+            None => None,
         };
-        let Some(factor) = factor else { return Ok(Corrected::nowhere(place.weights)) };
-        let slopes = place.solve(&factor, &rows.by_unknown)?;
+        let slopes = match found {
+            Some(slopes) => slopes,
+            None => match self.solve(&mut place, linear, &rows.by_unknown)? {
+                Some((_, slopes)) => slopes,
+                None => return Ok(Corrected::nowhere(place.weights)),
+            },
+        };
         self.damping = if self.rules.linear { least } else { damping };
         let gradient_loss = gradient_loss(rows, &slopes);
         let slopes = slopes.into_iter().map(|slope| slope.weights).collect();
         Ok(Corrected { weights: place.weights, slopes, loss: rows.loss(), gradient_loss, converged })
+    }
+
+    /// The change of the weights that undoes each of several columns of rows, with the factors for it. Those of a matrix
+    /// nearby serve until they no longer do.
+    fn solve(
+        &mut self,
+        place: &mut Place<'_>,
+        linear: &Linear,
+        right: &[impl AsRef<[f64]>],
+    ) -> Result<Option<(Factorised, Vec<Change>)>> {
+        let same_damping = self.kept.as_ref().filter(|(damping, _)| *damping == self.damping);
+        let near =
+            same_damping.and_then(|(_, factor)| factor.near(linear)).filter(|_| self.refusals < PATIENCE);
+        if let Some(near) = near {
+            if let Some(changes) = place.solve(&near, right)? {
+                self.refusals = 0;
+                return Ok(Some((near, changes)));
+            }
+            self.refusals += 1;
+        }
+        let Some(factor) = self.factorise(place, linear)? else { return Ok(None) };
+        let changes = place.solve(&factor, right)?.expect("its own factors");
+        Ok(Some((factor, changes)))
     }
 
     /// Where rounding makes the matrix singular, the damping was too small. None if no damping helps: then numbers
@@ -279,7 +319,7 @@ impl Corrector {
             drop(factor);
             let Some(other) = self.factorise(place, linear)? else { return Ok(Descended::Stuck(None)) };
             factor = other;
-            step = place.step(&factor, &rows.residual)?;
+            step = only(place.solve(&factor, &[&rows.residual])?.expect("its own factors"));
         }
     }
 }
@@ -293,10 +333,10 @@ fn bend(place: &mut Place<'_>, rows: &Rows, factor: &Factorised, step: &mut Chan
     let second = there.iter().zip(&rows.residual).zip(&step.rows);
     let second: Vec<f64> =
         second.map(|((there, here), slope)| 2.0 / AHEAD * ((there - here) / AHEAD - slope)).collect();
-    let acceleration = &place.step(factor, &second)?.weights;
+    let Some(acceleration) = place.solve(factor, &[&second])?.map(only) else { return Ok(()) };
     // False too when it is not finite.
-    if norm(acceleration) <= SHARP * norm(&step.weights) {
-        step.weights.iter_mut().zip(acceleration).for_each(|(d, a)| *d += 0.5 * a);
+    if norm(&acceleration.weights) <= SHARP * norm(&step.weights) {
+        step.weights.iter_mut().zip(acceleration.weights).for_each(|(d, a)| *d += 0.5 * a);
     }
     Ok(())
 }
@@ -309,6 +349,11 @@ fn gradient_loss(rows: &Rows, slopes: &[Change]) -> f64 {
 /// |a + b|².
 fn sum_of_squares(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a + b).powi(2)).sum()
+}
+
+/// The change for one column of rows.
+fn only(mut changes: Vec<Change>) -> Change {
+    changes.swap_remove(0)
 }
 
 fn norm(values: &[f64]) -> f64 {

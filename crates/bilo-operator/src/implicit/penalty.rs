@@ -17,7 +17,7 @@ use faer::Mat;
 pub(crate) struct Penalty {
     pub(crate) name: String,
     pub(crate) weight: f64,
-    /// f, or its derivative along each argument; then their derivatives by each unknown.
+    /// f, or its first or second derivative along each argument; then their derivatives by each unknown.
     program: FieldProgram,
     points: PointSource,
     sites: Vec<Sites>,
@@ -113,10 +113,15 @@ fn times(matrix: &Mat<f64>, column: &[f64]) -> Vec<f64> {
 fn judged_values(operator: &mut LocalOperator, number: usize, kind: &RegulariserKind) -> (Vec<Expr>, Law) {
     let f = operator.functions.values[number];
     let arguments = operator.functions.arguments[number].clone();
-    let mut slopes = || arguments.iter().map(|&argument| operator.names.graph.diff(f, argument)).collect();
+    let graph = &mut operator.names.graph;
+    let mut slopes = || arguments.iter().map(|&argument| graph.diff(f, argument)).collect::<Vec<Expr>>();
     match kind {
         RegulariserKind::L2 { .. } | RegulariserKind::Field(_) => (vec![f], Law::gaussian()),
         RegulariserKind::H1 => (slopes(), Law::gaussian()),
+        RegulariserKind::H2 => {
+            let slopes = slopes().into_iter().zip(&arguments);
+            (slopes.map(|(slope, &argument)| graph.diff(slope, argument)).collect(), Law::gaussian())
+        }
         RegulariserKind::Tv { smoothing } => (slopes(), Law::rounded(*smoothing)),
     }
 }

@@ -40,6 +40,18 @@ impl Factorised {
     }
 }
 
+impl Factorised {
+    /// These factors for J here, where it would cost much to make its own.
+    pub(crate) fn near(&self, linear: &Linear) -> Option<Factorised> {
+        match (self, linear) {
+            (Factorised::Here(factor), Linear::Here(tangent)) => {
+                factor.near(tangent).map(|factor| Factorised::Here(factor.into()))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Place<'_> {
     /// The rows with J; `linear` tells that they are linear in the weights but for the form.
     pub(crate) fn linearise(&mut self, linear: bool) -> Result<(Rows, Linear)> {
@@ -77,13 +89,12 @@ impl Place<'_> {
         })
     }
 
-    /// What undoes the rows.
-    pub(crate) fn step(&mut self, factor: &Factorised, rows: &[f64]) -> Result<Change> {
-        Ok(self.solve(factor, &[rows])?.swap_remove(0))
-    }
-
-    /// The change of the weights for each of several columns of rows.
-    pub(crate) fn solve(&mut self, factor: &Factorised, right: &[impl AsRef<[f64]>]) -> Result<Vec<Change>> {
+    /// The change of the weights that undoes each of several columns of rows; none if the factors are not near enough.
+    pub(crate) fn solve(
+        &mut self,
+        factor: &Factorised,
+        right: &[impl AsRef<[f64]>],
+    ) -> Result<Option<Vec<Change>>> {
         let negative = |rows: &[f64]| rows.iter().map(|value| -value).collect();
         let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();
         let right: Vec<&[f64]> = right.iter().map(Vec::as_slice).collect();
@@ -92,9 +103,11 @@ impl Place<'_> {
             Factorised::Kernel(factors) => {
                 let Place { lower, device, weights, eta } = self;
                 let mut pulled = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
-                (factors.solve(&right)?.into_iter())
-                    .map(|solved| Ok(Change { weights: pulled(&solved.numbers)?, rows: solved.product }))
-                    .collect()
+                let changes = factors
+                    .solve(&right)?
+                    .into_iter()
+                    .map(|solved| Ok(Change { weights: pulled(&solved.numbers)?, rows: solved.product }));
+                changes.collect::<Result<_>>().map(Some)
             }
         }
     }

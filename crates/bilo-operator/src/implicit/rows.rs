@@ -155,7 +155,7 @@ impl Lower {
     }
 
     /// Number of rows.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.roots().iter().flatten().map(Vec::len).sum()
     }
 

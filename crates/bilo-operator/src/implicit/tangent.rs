@@ -1,11 +1,15 @@
 //! Least squares with damping, near some weights: the minimum of |J x - b|² + lambda |x|² for any b.
 
 use super::normal::Normal;
+use super::preconditioned;
 use bilo_fit::parallel;
 use bilo_jet::SparseRows;
 use faer::linalg::solvers::{Llt, Qr, Solve, SolveLstsq};
 use faer::{Mat, Side};
 use std::rc::Rc;
+
+/// Columns from which on the factors of a matrix nearby save more than they cost.
+const MANY_COLUMNS: usize = 500;
 
 /// What is known of J, in the form that is cheapest to solve with.
 pub(crate) enum Tangent {
@@ -33,9 +37,14 @@ pub(crate) struct Change {
     pub(crate) rows: Vec<f64>,
 }
 
+/// QR of [J/D; √lambda] for each block, and the lengths D of the columns.
+type BlockFactors = Rc<Vec<(Qr<f64>, Vec<f64>)>>;
+
 /// A tangent whose matrix is factorised.
 pub(crate) enum Factor {
-    Columns(Rc<Vec<Block>>, Vec<(Qr<f64>, Vec<f64>)>),
+    Columns(Rc<Vec<Block>>, BlockFactors),
+    /// With factors of a matrix nearby.
+    Near(Rc<Vec<Block>>, BlockFactors),
     Sparse(Rc<SparseRows>, Normal),
     Primal(Rc<Mat<f64>>, Llt<f64>),
 }
@@ -55,7 +64,7 @@ impl Tangent {
                     let (stacked, lengths) = stacked(&block.matrix, lambda);
                     (stacked.qr(), lengths)
                 });
-                Factor::Columns(blocks.clone(), factors)
+                Factor::Columns(blocks.clone(), factors.into())
             }
             Tangent::Sparse(jacobian) => {
                 Factor::Sparse(jacobian.clone(), Normal::new(jacobian, lambda, weights)?)
@@ -69,19 +78,43 @@ impl Factor {
     /// Whether a tangent has this matrix.
     pub(crate) fn is_of(&self, tangent: &Tangent) -> bool {
         match (self, tangent) {
-            (Factor::Columns(own, _), Tangent::Columns(other)) => own == other,
+            (Factor::Columns(own, _) | Factor::Near(own, _), Tangent::Columns(other)) => own == other,
             (Factor::Sparse(own, _), Tangent::Sparse(other)) => own == other,
             (Factor::Primal(own, _), Tangent::Primal(other, _)) => own == other,
             _ => false,
         }
     }
 
-    /// The change for each b.
-    pub(crate) fn solve(&self, right: &[&[f64]]) -> Vec<Change> {
-        let Some(first) = right.first() else { return vec![] };
+    /// These factors for a tangent of the same shape, where it would cost much to make its own.
+    pub(crate) fn near(&self, tangent: &Tangent) -> Option<Factor> {
+        let (Factor::Columns(old, factors) | Factor::Near(old, factors), Tangent::Columns(new)) =
+            (self, tangent)
+        else {
+            return None;
+        };
+        let alike = |(old, new): (&Block, &Block)| old.rows == new.rows && old.columns == new.columns;
+        let large = new.iter().any(|block| block.columns.len() >= MANY_COLUMNS);
+        let alike = old.len() == new.len() && old.iter().zip(&**new).all(alike);
+        (large && alike).then(|| Factor::Near(new.clone(), factors.clone()))
+    }
+
+    /// The change for each b; none if the factors are those of a matrix that is not near enough.
+    pub(crate) fn solve(&self, right: &[&[f64]]) -> Option<Vec<Change>> {
+        let Some(first) = right.first() else { return Some(vec![]) };
         let b = || Mat::from_fn(first.len(), right.len(), |i, k| right[k][i]);
         let (weights, moved) = match self {
-            Factor::Columns(blocks, factors) => return by_blocks(blocks, factors, right),
+            Factor::Columns(blocks, factors) => {
+                return by_blocks(blocks, right, |number, b| {
+                    let (qr, lengths) = &factors[number];
+                    Some(least_squares(qr, lengths, b))
+                });
+            }
+            Factor::Near(blocks, factors) => {
+                return by_blocks(blocks, right, |number, b| {
+                    let (qr, lengths) = &factors[number];
+                    preconditioned::least_squares(&blocks[number].matrix, qr.thin_R(), lengths, b)
+                });
+            }
             Factor::Sparse(jacobian, normal) => {
                 let found = normal.solve(jacobian, right);
                 let moved = jacobian.times(&found);
@@ -93,26 +126,30 @@ impl Factor {
                 (columns(&found), columns(&moved))
             }
         };
-        weights.into_iter().zip(moved).map(|(weights, rows)| Change { weights, rows }).collect()
+        Some(weights.into_iter().zip(moved).map(|(weights, rows)| Change { weights, rows }).collect())
     }
 }
 
-/// The change for each b, block by block.
-fn by_blocks(blocks: &[Block], factors: &[(Qr<f64>, Vec<f64>)], right: &[&[f64]]) -> Vec<Change> {
+/// The change for each b, block by block; none if one of them cannot be solved.
+fn by_blocks(
+    blocks: &[Block],
+    right: &[&[f64]],
+    solve: impl Fn(usize, &Mat<f64>) -> Option<Mat<f64>>,
+) -> Option<Vec<Change>> {
     let weights: usize = blocks.iter().map(|block| block.columns.len()).sum();
     let rows = right[0].len();
     let mut changes: Vec<Change> =
         right.iter().map(|_| Change { weights: vec![0.0; weights], rows: vec![0.0; rows] }).collect();
-    for (block, (qr, lengths)) in blocks.iter().zip(factors) {
+    for (number, block) in blocks.iter().enumerate() {
         let b = Mat::from_fn(block.rows.len(), right.len(), |i, k| right[k][block.rows[i]]);
-        let found = least_squares(qr, lengths, &b);
+        let found = solve(number, &b)?;
         let moved = &block.matrix * &found;
         for (k, change) in changes.iter_mut().enumerate() {
             block.columns.iter().enumerate().for_each(|(j, &column)| change.weights[column] = found[(j, k)]);
             block.rows.iter().enumerate().for_each(|(i, &row)| change.rows[row] = moved[(i, k)]);
         }
     }
-    changes
+    Some(changes)
 }
 
 fn columns(matrix: &Mat<f64>) -> Vec<Vec<f64>> {

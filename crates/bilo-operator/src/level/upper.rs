@@ -220,7 +220,8 @@ fn regulariser_density(operator: &mut LocalOperator, number: usize, kind: &Regul
     let mut terms = vec![];
     for &argument in &operator.functions.arguments[number] {
         let slope = graph.diff(f, argument);
-        let square = graph.mul(slope, slope);
+        let judged = if *kind == RegulariserKind::H2 { graph.diff(slope, argument) } else { slope };
+        let square = graph.mul(judged, judged);
         terms.push(match kind {
             RegulariserKind::Tv { smoothing } => {
                 let (s, s_squared) = (graph.constant(*smoothing), graph.constant(smoothing * smoothing));

@@ -23,6 +23,17 @@ struct Axis {
     periodic: bool,
 }
 
+/// Three neighbours along an axis, whose second difference stands for a part of the domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bend {
+    /// The node before, the node itself and the one after.
+    pub nodes: [usize; 3],
+    /// The distance from one to the next.
+    pub length: f64,
+    /// The part of the domain; over all bends along one coordinate these sum to 1.
+    pub share: f64,
+}
+
 /// The difference of two neighbouring values is a slope that stands for a part of the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
@@ -150,6 +161,26 @@ impl Lattice {
             shares = shares.iter().flat_map(along).collect();
         }
         shares
+    }
+
+    /// All bends, axis by axis.
+    pub fn bends(&self) -> Vec<Bend> {
+        (0..self.axes.len()).flat_map(|along| self.bends_along(along)).collect()
+    }
+
+    fn bends_along(&self, along: usize) -> Vec<Bend> {
+        let edges = self.edges_along(along);
+        // An edge goes on where another begins.
+        let mut after = vec![None; self.len()];
+        edges.iter().for_each(|edge| after[edge.from] = Some(edge.to));
+        let bends = edges.iter().filter_map(|edge| {
+            let nodes = [edge.from, edge.to, after[edge.to]?];
+            Some(Bend { nodes, length: edge.length, share: edge.share })
+        });
+        let mut bends: Vec<Bend> = bends.collect();
+        let all: f64 = bends.iter().map(|bend| bend.share).sum();
+        bends.iter_mut().for_each(|bend| bend.share /= all);
+        bends
     }
 
     /// All edges, axis by axis.

@@ -99,8 +99,10 @@ const FIRST_WEIGHT: f64 = 1e-3;
 /// The density of a regulariser.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RegulariserKind {
-    /// |grad f|²: smooth functions.
+    /// |grad f|²: functions without steep slopes.
     H1,
+    /// Σ_i f_{x_i x_i}²: functions without sharp bends.
+    H2,
     /// Σ_i (sqrt(f_{x_i}² + s²) - s): total variation, |f_{x_i}| rounded off over slopes of size s;
     /// functions with few jumps.
     Tv {
@@ -141,11 +143,12 @@ impl Matern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegulariserName {
     H1,
+    H2,
     Tv,
     L2,
 }
 
-words!(RegulariserName { "h1" => H1, "tv" => Tv, "l2" => L2 });
+words!(RegulariserName { "h1" => H1, "h2" => H2, "tv" => Tv, "l2" => L2 });
 
 impl RegulariserKind {
     /// The name in a problem file.
@@ -153,6 +156,7 @@ impl RegulariserKind {
         let name = match self {
             RegulariserKind::Field(_) => return "matern",
             RegulariserKind::H1 => RegulariserName::H1,
+            RegulariserKind::H2 => RegulariserName::H2,
             RegulariserKind::Tv { .. } => RegulariserName::Tv,
             RegulariserKind::L2 { .. } => RegulariserName::L2,
         };

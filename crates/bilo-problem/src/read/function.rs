@@ -135,6 +135,7 @@ fn read_regulariser(reader: &Reader<'_>) -> Result<Regulariser> {
     }
     let kind = match kind {
         RegulariserName::H1 => RegulariserKind::H1,
+        RegulariserName::H2 => RegulariserKind::H2,
         RegulariserName::Tv => {
             RegulariserKind::Tv { smoothing: reader.number("smoothing")?.unwrap_or(SMOOTHING) }
         }

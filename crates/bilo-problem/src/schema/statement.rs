@@ -254,8 +254,8 @@ pub(crate) static REGULARISE: TableSchema = TableSchema {
         required(
             "kind",
             Word(RegulariserName::NAMES),
-            "the mean of what: `\"h1\"` the square of the gradient, `\"tv\"` the total variation, `\"l2\"` the \
-             square of the distance from `reference`",
+            "the mean of what: `\"h1\"` the square of the gradient, `\"h2\"` the squares of the second derivatives, `\"tv\"` the \
+             total variation, `\"l2\"` the square of the distance from `reference`",
         ),
         required(
             "weight",

@@ -5,7 +5,7 @@
 //! the system has the differences of the equation `-div(A*grad(u)) = f`.
 
 use super::Axes;
-use super::of_state::Content;
+use super::nodal::Content;
 use super::parts::{Parts, Standing};
 use super::pinned::PinnedForm;
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Tape};

@@ -1,5 +1,6 @@
 //! A problem as a conservation law for Godunov's scheme.
 
+use super::nodal::has_parameters;
 use super::parts::Parts;
 use super::unsupported;
 use bilo_expr::{Expr, Graph, Leaf, MultiIndex, Symbol};
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Option<usize>)>> {
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
-    let of_state = parts.problem.functions.iter().any(|function| function.state().is_some());
-    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || of_state || !parts.given.is_empty() {
+    let nodal = parts.problem.functions.iter().any(|function| has_parameters(function, parts.axes));
+    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || nodal || !parts.given.is_empty() {
         return Ok(None);
     }
     let found = match candidate(parts) {

@@ -174,7 +174,7 @@ impl SystemSolution<'_> {
     fn tangents(&self) -> std::result::Result<&Tangents, ReferenceError> {
         let tangents = self.tangents.get_or_init(|| match (&self.reference.engine, &self.solved) {
             (Engine::Central(solver), Solved::Central(solution)) => {
-                Ok(Tangents::Central(solver.tangent(solution)?))
+                Ok(Tangents::Central(solver.tangent(solution, self.reference.names.eta.len())?))
             }
             (_, Solved::Godunov(run)) => {
                 let count = self.parameters.len();

@@ -1,6 +1,7 @@
 //! A problem as a statement for the classical solver: conditions read off forms and equations.
 
-use super::of_state::{self, Content};
+use super::assignment;
+use super::nodal::{self, Content};
 use super::parts::{Parts, Standing};
 use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported};
@@ -14,7 +15,7 @@ impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.
     pub(super) fn read(problem: &'a Problem, axes: &'a Axes, content: Content) -> Result<Self> {
         let mut names = Names::new(problem)?;
-        let nodal = of_state::bind(problem, &mut names, content)?;
+        let nodal = nodal::bind(problem, axes, &mut names, content)?;
         let states = names.bind_states_opaque(problem);
         let mut parts = Parts {
             problem,
@@ -45,18 +46,18 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    /// All scalars that the equations are solved for: the variables eta, then those of functions of states.
+    /// All scalars that the equations are solved for: the variables eta, then those of functions of states and of time.
     pub(super) fn parameters(&self) -> Vec<Symbol> {
         self.names.eta.iter().chain(self.nodal.iter().flatten()).copied().collect()
     }
 
-    /// The unknown functions of coordinates, by number: coefficients of the equations.
+    /// The unknown functions of places, by number: coefficients of the equations.
     pub(super) fn coefficients(&self) -> Vec<usize> {
         let functions = &self.problem.functions;
-        (0..functions.len()).filter(|&number| functions[number].state().is_none()).collect()
+        (0..functions.len()).filter(|&number| !nodal::has_parameters(&functions[number], self.axes)).collect()
     }
 
-    /// The unknown functions of coordinates, then the given fields.
+    /// The unknown functions of places, then the given fields.
     fn coefficient_functions(&self) -> Vec<Function> {
         let unknown = self.coefficients().into_iter().map(|number| self.names.functions[number]);
         unknown.chain(self.given.iter().map(|&number| self.names.given[number].function)).collect()
@@ -308,14 +309,11 @@ impl<'a> Parts<'a> {
                 }
                 _ => 0,
             };
-            leaves.iter().map(order).max().unwrap_or(0)
+            leaves.iter().map(order).max().unwrap_or(0) as i64
         };
-        let best = permutations(count)
-            .into_iter()
-            .max_by_key(|order| {
-                order.iter().enumerate().map(|(state, &equation)| score(equation, state)).sum::<usize>()
-            })
-            .expect("there is at least one order");
+        let scores: Vec<Vec<i64>> =
+            (0..count).map(|state| (0..count).map(|equation| score(equation, state)).collect()).collect();
+        let best = assignment::best(&scores);
         Ok(best.into_iter().map(|equation| self.interior[equation].1).collect())
     }
 }
@@ -342,18 +340,4 @@ fn missing_rate(state: &State, rate: &str, origin: Origin) -> Error {
     let message = format!("the state `{}` has no initial rate `{rate}`", state.name);
     let help = format!("add a condition at the start: `holds = \"{rate} = 0\"`");
     Diagnostic::new(message, origin).help(help).into()
-}
-
-/// All orders of 0..count.
-fn permutations(count: usize) -> Vec<Vec<usize>> {
-    if count == 0 {
-        return vec![vec![]];
-    }
-    let shorter = permutations(count - 1);
-    let insert = |order: &Vec<usize>, place: usize| {
-        let mut longer = order.clone();
-        longer.insert(place, count - 1);
-        longer
-    };
-    shorter.iter().flat_map(|order| (0..count).rev().map(move |place| insert(order, place))).collect()
 }

@@ -1,5 +1,7 @@
 //! The PDE-constrained optimum of the data loss, with no network: what a perfect method returns.
 
+mod functions;
+
 use super::Method;
 use bilo_assess::predictor::ReferencePredictor;
 use bilo_assess::{Estimate, Remedy, RunContext};
@@ -9,7 +11,6 @@ use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
-use bilo_reference::descent::{self, Target};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use std::time::Instant;
 
@@ -34,7 +35,7 @@ impl Method for Adjoint {
         let (loss, start) = (ReferenceLoss { data: run.data(), reference }, Instant::now());
         let found = match run.problem.functions.is_empty() {
             true => gauss_newton(loss, monitor),
-            false => lbfgs(loss, monitor),
+            false => functions::search(run, loss, monitor),
         };
         monitor.leave();
         let Found { evaluation, losses, stop, steps } = found?;
@@ -77,17 +78,4 @@ fn gauss_newton<'a>(mut loss: ReferenceLoss<'a>, monitor: &mut Monitor<'_>) -> R
     })?;
     let losses = found.evaluation.loss_terms.terms.clone();
     Ok(Found { evaluation: found.evaluation, losses, stop: found.stop, steps: found.steps })
-}
-
-/// Functions: L-BFGS.
-fn lbfgs<'a>(loss: ReferenceLoss<'a>, monitor: &mut Monitor<'_>) -> Result<Found<'a>> {
-    let problem = loss.data.problem();
-    let target = Target::new(loss)?;
-    monitor.name_losses(target.names());
-    monitor.enter(Phase::Train, descent::MAX_ITERATIONS);
-    let found = descent::descend(&target, &Theta::guess(problem)?, &mut |iterate: &Iterate<'_>| {
-        monitor.rare_step(iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
-    })?;
-    let (evaluation, losses) = (found.end.evaluation, found.end.terms);
-    Ok(Found { evaluation, losses, stop: found.stop, steps: found.steps })
 }

@@ -9,6 +9,15 @@ use bilo_assess::{Estimate, RunContext};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::{OperatorKind, Recipe};
+use bilo_reference::cost;
+
+/// Solves of a search, as a rule, and the unknowns whose tangents cost as much as a solve.
+const SOLVES: f64 = 10.0;
+const TANGENTS_PER_SOLVE: f64 = 3.0;
+
+/// Operations of linear algebra in the time of a unit of the reference solver's cost, and in some seconds.
+const OPERATIONS: f64 = 700.0;
+const SOME_SECONDS: f64 = 6e10;
 
 /// What is said where the reference solver gave the answer.
 const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
@@ -29,7 +38,7 @@ impl Method for Automatic {
         if !is_free(run) {
             return Bilo.solve(run, monitor);
         }
-        let reason = match with_dictionary(run, monitor)? {
+        let reason = match with_dictionary(run, monitor, allowance(run))? {
             Ok(estimate) => return Ok(estimate),
             Err(reason) => reason,
         };
@@ -78,6 +87,19 @@ impl Method for Automatic {
             _ => Ok(outcome),
         }
     }
+}
+
+/// What dictionaries may cost, in operations, where the reference solver can search too: not much more than that would,
+/// which has to check them anyway; and some seconds at least, since they are more exact.
+fn allowance(run: &RunContext<'_>) -> f64 {
+    let stated = &run.problem.operator.dictionary;
+    let is_stated = stated.features.is_some() || stated.modes.iter().any(Option::is_some);
+    if run.reference.is_err() || is_stated {
+        return f64::INFINITY;
+    }
+    let solves = SOLVES * (1.0 + run.problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE);
+    let search = solves * cost::of_solve(run.problem, &run.problem.classical);
+    (2.0 * OPERATIONS * search).max(SOME_SECONDS)
 }
 
 /// Whether nothing was stated that asks for networks or for a kind of operator.

@@ -8,6 +8,7 @@ use bilo_assess::{Estimate, RunContext};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::{OperatorKind, WeightOptimiser};
+use refinement::Effort;
 
 /// Bilevel local operator learning.
 pub struct Bilo;
@@ -30,24 +31,25 @@ impl Method for Bilo {
         match run.problem.operator.kind {
             OperatorKind::Network if !levenberg_marquardt => networks(run, None, monitor),
             OperatorKind::Network | OperatorKind::Dictionary => {
-                let found = refinement::solve(run, monitor, true)?;
+                let found = refinement::solve(run, monitor, Effort::Forced)?;
                 found.map_err(|reason| refinement::does_not_converge(run.problem, &reason))
             }
             OperatorKind::Automatic => {
-                let found = with_dictionary(run, monitor)?;
+                let found = with_dictionary(run, monitor, f64::INFINITY)?;
                 found.or_else(|reason| networks(run, Some(&reason), monitor))
             }
         }
     }
 }
 
-/// A dictionary in which the solution converges, or why there is none.
+/// A dictionary in which the solution converges at no more than so many operations, or why there is none.
 pub(super) fn with_dictionary<'a>(
     run: &RunContext<'a>,
     monitor: &mut Monitor<'_>,
+    allowance: f64,
 ) -> Result<std::result::Result<Estimate<'a>, String>> {
     match refinement::suits(run.problem) {
-        Ok(()) => refinement::solve(run, monitor, false),
+        Ok(()) => refinement::solve(run, monitor, Effort::Within(allowance)),
         Err(reason) => Ok(Err(reason)),
     }
 }

@@ -143,7 +143,7 @@ pub fn run(problem: &Problem, job: &Job, observer: &mut dyn Observer) -> Result<
 
 fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     in_context(problem, job, interrupt, |run| {
-        let outcome = weights::chosen(run, job, monitor)?;
+        let outcome = weights::chosen(run, job.method, monitor)?;
         let outcome = job.method.reconsider(run, outcome, monitor)?;
         starts::from_elsewhere(run, job, outcome, monitor)
     })

@@ -3,10 +3,10 @@
 //! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
 //! only from the best of them, if that is better than where it ended.
 
-use super::{Job, Method};
+use super::{Job, Method, weights};
+use bilo_assess::RunContext;
 use bilo_assess::minima::{Searches, is_cheap};
 use bilo_assess::outcome::{Outcome, Stop};
-use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
@@ -89,7 +89,7 @@ pub(super) fn started_at(
     let mut problem = run.problem.clone();
     problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
     let there = RunContext { from: None, ..run.with(&problem) };
-    let mut outcome = assess(&there, method.solve(&there, monitor)?)?;
+    let mut outcome = weights::chosen(&there, method, monitor)?;
     let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);
     outcome.unknowns.numbers.iter_mut().zip(stated).for_each(|(number, guess)| number.guess = guess);
     outcome.judge();

@@ -1,6 +1,6 @@
 //! Weights of regularisers that the data choose: search, look where the evidence is largest, search again.
 
-use super::Job;
+use super::Method;
 use bilo_assess::outcome::{Outcome, SolvedBy, Stop};
 use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
@@ -36,10 +36,14 @@ pub(super) fn of_fields(problem: &Problem, count: f64) -> Problem {
 }
 
 /// The outcome with the length of a Gaussian field that has the largest evidence, where one is to be found.
-pub(super) fn chosen(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+pub(super) fn chosen(
+    run: &RunContext<'_>,
+    method: &dyn Method,
+    monitor: &mut Monitor<'_>,
+) -> Result<Outcome> {
     let free = |function: &UnknownFunction| field_of(function).filter(|field| field.length.is_none());
     let Some(number) = run.problem.functions.iter().position(|function| free(function).is_some()) else {
-        return with_weights_by_data(run, job, monitor);
+        return with_weights_by_data(run, method, monitor);
     };
     let mut best: Option<Outcome> = None;
     for share in LENGTHS {
@@ -48,7 +52,8 @@ pub(super) fn chosen(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>)
         if let RegulariserKind::Field(field) = &mut regulariser.kind {
             field.length = Some(share * field.width);
         }
-        let outcome = with_weights_by_data(&RunContext { from: None, ..run.with(&problem) }, job, monitor)?;
+        let outcome =
+            with_weights_by_data(&RunContext { from: None, ..run.with(&problem) }, method, monitor)?;
         let evidence = |outcome: &Outcome| outcome.regularisation.first().map(|found| found.log_evidence);
         if matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
             return Ok(best.unwrap_or(outcome));
@@ -68,15 +73,19 @@ fn field_of(function: &UnknownFunction) -> Option<Matern> {
 }
 
 /// The outcome of the method with weights that the data chose, where they are to choose any.
-fn with_weights_by_data(run: &RunContext<'_>, job: &Job, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+fn with_weights_by_data(
+    run: &RunContext<'_>,
+    method: &dyn Method,
+    monitor: &mut Monitor<'_>,
+) -> Result<Outcome> {
     let mut problem: Option<Problem> = None;
     let mut round = 1;
     loop {
         let outcome = match &problem {
-            None => assess(run, job.method.solve(run, monitor)?)?,
+            None => assess(run, method.solve(run, monitor)?)?,
             Some(problem) => {
                 let run = &RunContext { from: None, ..run.with(problem) };
-                assess(run, job.method.solve(run, monitor)?)?
+                assess(run, method.solve(run, monitor)?)?
             }
         };
         let moves = |weight: f64, better: f64| (better / weight).log10().abs() > SETTLED;

@@ -64,7 +64,7 @@ impl Check<'_> {
                     "a length is estimated together with the `sd` only".to_owned()
                 })
             }
-            RegulariserKind::H1 | RegulariserKind::L2 { reference: None } => Ok(()),
+            RegulariserKind::H1 | RegulariserKind::H2 | RegulariserKind::L2 { reference: None } => Ok(()),
         }
     }
 

@@ -3,7 +3,8 @@
 //! u = E + net M, where M vanishes on the faces and E has their values: E is extended by one coordinate after the other,
 //! E + Σ w_k (b_k - E on face k), with weights that are linear in the coordinate and one on their face, and in time by
 //! E + g - E(start). What was held before stays so if values agree where faces meet; where they do not, the later ones are
-//! left to equations, the start last.
+//! left to equations, the start last. So are values with kinks and jumps: second derivatives of formulas know nothing of
+//! them, and a form with a kink would solve equations that its limit does not.
 
 use super::condition::{Face, FixedValue};
 use super::value::{Values, fraction};
@@ -17,14 +18,16 @@ const ROUNDING: f64 = 1e-9;
 
 /// The form of a state with these values, and those that it holds.
 pub(super) fn holding(values: &[FixedValue], names: &Values<'_>) -> (String, Vec<FixedValue>) {
+    let values: Vec<&FixedValue> = values.iter().filter(|value| names.is_smooth(&value.value)).collect();
     let mut form = Extension { names, text: "0".to_owned(), held: vec![] };
     let space = (0..names.coordinates.len()).filter(|&c| !names.coordinates[c].time);
     for coordinate in space {
         let own = values.iter().filter(|value| value.face.coordinate == coordinate);
-        form.add_faces(&once(own.cloned().collect()));
+        form.add_faces(&once(own.copied().cloned().collect()));
     }
     let at_start = values.iter().filter(|value| names.coordinates[value.face.coordinate].time);
-    let (rates, starts): (Vec<FixedValue>, Vec<FixedValue>) = at_start.cloned().partition(|value| value.rate);
+    let (rates, starts): (Vec<FixedValue>, Vec<FixedValue>) =
+        at_start.copied().cloned().partition(|value| value.rate);
     if let [start] = &once(starts)[..] {
         form.add_start(start, once(rates).first());
     }

@@ -21,6 +21,8 @@ pub(crate) struct Composed {
     pub(crate) conditions: Vec<Condition>,
     /// The equations whose weights are not stated.
     to_weigh: Vec<usize>,
+    /// The unknown functions whose forms are not stated.
+    formless: Vec<String>,
     /// Whether nothing is stated as a residual: then scales and transforms are chosen too.
     textbook: bool,
 }
@@ -29,7 +31,7 @@ impl Composed {
     /// Chooses what depends on the whole problem.
     pub(crate) fn finish(&self, problem: &mut Problem) -> Result<()> {
         if self.textbook {
-            unknowns::tune(problem)?;
+            unknowns::tune(problem, &self.formless)?;
         }
         weight::balance(problem, &self.to_weigh)
     }
@@ -80,9 +82,11 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     }
     let by_residual = |equation: &EquationSpec| matches!(equation.said, Said::Residual(_));
     let unweighted = |equation: &EquationSpec| equation.weight.is_none() && !by_residual(equation);
+    let formless = written.functions.iter().filter(|function| function.form.is_none());
     let composed = Composed {
         conditions,
         to_weigh: (0..equations.len()).filter(|&e| unweighted(&equations[e])).collect(),
+        formless: formless.map(|function| function.name.clone()).collect(),
         textbook: !equations.iter().any(by_residual),
     };
     written.equations = equations;

@@ -1,15 +1,17 @@
-//! How unknown numbers are moved, if it is not stated: in units of their guess, and as logarithms where only positive values
-//! make sense.
+//! How unknowns are moved, if it is not stated: in units of their guess, and as logarithms where only positive values make
+//! sense.
 //!
 //! A coefficient of the highest derivative has a sign for which the equation is well-posed: the guess has it. And where
 //! nothing changes with the sign of a number, such as c in c^2*u_xx, it may as well be positive.
 
 use super::weight::evaluate;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Origin, Result};
 use crate::evaluate::names::{NET, Names};
+use crate::model::formula::Formula;
+use crate::model::function::{Regulariser, RegulariserKind, UnknownFunction};
 use crate::model::problem::Problem;
 use crate::model::unknown::{Transform, Unknown};
-use bilo_expr::{Expr, Leaf};
+use bilo_expr::{Expr, Function, Leaf};
 
 /// Scattered values of everything at which expressions are compared.
 const TRIALS: usize = 8;
@@ -17,13 +19,31 @@ const TRIALS: usize = 8;
 /// What differs by less than this part is the same.
 const ROUNDING: f64 = 1e-10;
 
-/// Chooses scales and transforms that are not stated.
-pub(crate) fn tune(problem: &mut Problem) -> Result<()> {
-    let positive: Vec<usize> = {
+/// Chooses scales and transforms that are not stated, and the forms of functions that have none.
+pub(crate) fn tune(problem: &mut Problem, formless: &[String]) -> Result<()> {
+    let (positive, forms) = {
         let statement = Statement::new(problem)?;
-        let free = |&i: &usize| is_free(&problem.unknowns[i]) && statement.keeps_positive(i);
-        (0..problem.unknowns.len()).filter(free).collect()
+        let free = |&i: &usize| is_free(&problem.unknowns[i]) && statement.keeps_positive(Moved::Number(i));
+        let positive: Vec<usize> = (0..problem.unknowns.len()).filter(free).collect();
+        let mut forms = vec![];
+        for (number, function) in problem.functions.iter().enumerate() {
+            if formless.contains(&function.name) {
+                forms.push((
+                    number,
+                    FunctionSize::new(problem, function)?,
+                    statement.keeps_positive_function(number),
+                ));
+            }
+        }
+        (positive, forms)
     };
+    // Data rarely determine a function by themselves.
+    for function in &mut problem.functions {
+        function.regulariser.get_or_insert_with(|| Regulariser::automatic(RegulariserKind::H2));
+    }
+    for (number, size, positive) in forms {
+        size.apply(&mut problem.functions[number], positive)?;
+    }
     for (number, unknown) in problem.unknowns.iter_mut().enumerate() {
         if unknown.scale == 1.0 && unknown.guess != 0.0 {
             unknown.scale = 10.0_f64.powf(unknown.guess.abs().log10().round());
@@ -43,6 +63,58 @@ fn is_free(unknown: &Unknown) -> bool {
         && unknown.transform == Transform::Identity
         && unknown.guess > 0.0
         && unknown.truth.is_none_or(|t| t > 0.0)
+}
+
+/// The size of an unknown function, by its guess.
+struct FunctionSize {
+    scale: f64,
+    /// Whether the guess, and the truth if there is one, are positive everywhere.
+    positive: bool,
+}
+
+impl FunctionSize {
+    fn new(problem: &Problem, function: &UnknownFunction) -> Result<FunctionSize> {
+        let guess = function.on_nodes(problem, &function.guess)?;
+        let mean = guess.iter().map(|value| value.abs()).sum::<f64>() / guess.len() as f64;
+        let stated = function.scale != 1.0 || mean == 0.0;
+        let scale = if stated { function.scale } else { 10.0_f64.powf(mean.log10().round()) };
+        let truth = function.truth.as_ref().map(|truth| function.on_nodes(problem, truth)).transpose()?;
+        let positive = guess.iter().chain(truth.iter().flatten()).all(|value| *value > 0.0);
+        Ok(FunctionSize { scale, positive })
+    }
+
+    /// `net` becomes a number of size one, and the first weight of a regulariser that the data choose one beside it.
+    fn apply(self, function: &mut UnknownFunction, keeps_positive: bool) -> Result<()> {
+        let scale = self.scale;
+        let text = match (keeps_positive && self.positive, scale == 1.0) {
+            (true, true) => format!("exp({NET})"),
+            (true, false) => format!("{scale:e}*exp({NET})"),
+            (false, true) => NET.to_owned(),
+            (false, false) => format!("{scale:e}*{NET}"),
+        };
+        function.form = Formula::parse(&text, Origin::none())?;
+        function.scale = scale;
+        let width = function.of.iter().map(|argument| argument.axis.hi - argument.axis.lo);
+        let width = width.fold(f64::INFINITY, f64::min);
+        match &mut function.regulariser {
+            Some(Regulariser { kind, weight, automatic: true }) => match kind {
+                RegulariserKind::H1 => *weight *= (width / scale).powi(2),
+                RegulariserKind::H2 => *weight *= (width * width / scale).powi(2),
+                RegulariserKind::Tv { .. } => *weight *= width / scale,
+                RegulariserKind::L2 { .. } => *weight /= scale.powi(2),
+                RegulariserKind::Field(_) => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What is moved.
+#[derive(Clone, Copy)]
+enum Moved {
+    Number(usize),
+    Function(Function),
 }
 
 /// What a problem says, as expressions.
@@ -86,26 +158,42 @@ impl Statement<'_> {
         Ok(Statement { problem, names, coefficients, all })
     }
 
-    fn keeps_positive(&self, unknown: usize) -> bool {
+    fn keeps_positive(&self, moved: Moved) -> bool {
         let used = |expression: &Expr| {
-            let eta = Leaf::Symbol(self.names.eta[unknown]);
-            self.names.graph.leaves(&[*expression]).contains(&eta)
+            let leaves = self.names.graph.leaves(&[*expression]);
+            leaves.iter().any(|leaf| self.is_of(leaf, moved))
         };
         let coefficient =
-            self.coefficients.iter().filter(|e| used(e)).any(|&e| self.mirrored(e, unknown, -1.0));
+            self.coefficients.iter().filter(|e| used(e)).any(|&e| self.mirrored(e, moved, -1.0));
         let mut all = self.all.iter().filter(|e| used(e)).peekable();
-        coefficient || (all.peek().is_some() && all.all(|&e| self.mirrored(e, unknown, 1.0)))
+        coefficient || (all.peek().is_some() && all.all(|&e| self.mirrored(e, moved, 1.0)))
+    }
+
+    fn keeps_positive_function(&self, number: usize) -> bool {
+        self.keeps_positive(Moved::Function(self.names.functions[number]))
+    }
+
+    /// Whether a leaf is what is moved, or a derivative of it.
+    fn is_of(&self, leaf: &Leaf, moved: Moved) -> bool {
+        match (leaf, moved) {
+            (Leaf::Symbol(symbol), Moved::Number(number)) => *symbol == self.names.eta[number],
+            (Leaf::Derivative(function, _), Moved::Function(moved)) => *function == moved,
+            _ => false,
+        }
     }
 
     /// Whether an expression is multiplied by a sign if an unknown is.
-    fn mirrored(&self, expression: Expr, unknown: usize, sign: f64) -> bool {
+    fn mirrored(&self, expression: Expr, moved: Moved, sign: f64) -> bool {
         let leaves = self.names.graph.leaves(&[expression]);
         (0..TRIALS).all(|trial| {
             let values = |flip: f64| -> Vec<f64> {
                 leaves
                     .iter()
                     .enumerate()
-                    .map(|(k, leaf)| self.value(leaf, (k, trial), unknown, flip))
+                    .map(|(k, leaf)| {
+                        let value = self.value(leaf, (k, trial));
+                        if self.is_of(leaf, moved) { flip * value } else { value }
+                    })
                     .collect()
             };
             let at = |flip: f64| evaluate(&self.names, expression, &leaves, &values(flip));
@@ -116,7 +204,7 @@ impl Statement<'_> {
         })
     }
 
-    fn value(&self, leaf: &Leaf, (number, trial): (usize, usize), unknown: usize, flip: f64) -> f64 {
+    fn value(&self, leaf: &Leaf, (number, trial): (usize, usize)) -> f64 {
         let scattered = super::value::fraction(trial, number + 1);
         match leaf {
             Leaf::Symbol(symbol) => {
@@ -125,9 +213,7 @@ impl Statement<'_> {
                 match (coordinate, eta) {
                     (Some(c), _) => self.problem.coordinates[c].at_fraction(scattered),
                     (_, Some(u)) => {
-                        let size =
-                            self.problem.unknowns[u].guess * (1.0 + 0.1 * scattered) + 1e-3 * scattered;
-                        if u == unknown { flip * size } else { size }
+                        self.problem.unknowns[u].guess * (1.0 + 0.1 * scattered) + 1e-3 * scattered
                     }
                     _ => 0.3 + scattered,
                 }

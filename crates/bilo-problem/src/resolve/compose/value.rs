@@ -7,6 +7,12 @@ use crate::model::formula::{Formula, evaluate};
 use crate::written::Written;
 use crate::written::function::FunctionSpec;
 
+/// Steps along a coordinate by which kinks are looked for.
+const STEPS: usize = 256;
+
+/// Second differences below this part of the values are rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// Names and what they stand for.
 pub(super) struct Values<'a> {
     pub(super) coordinates: &'a [Coordinate],
@@ -50,6 +56,35 @@ impl<'a> Values<'a> {
         let replaced =
             formula.ast.with_name_replaced(&self.coordinates[coordinate].name, &format!("{place:?}"));
         replaced.filter(|_| known)
+    }
+
+    /// Whether an expression has no jumps and no kinks along any coordinate: its second differences fall by four when steps
+    /// are halved, where they fall by two at a kink and not at all at a jump.
+    pub(super) fn is_smooth(&self, text: &str) -> bool {
+        let suspect = ["min(", "max(", "abs(", "sign(", "if("].iter().any(|name| text.contains(name));
+        !suspect
+            || (0..self.coordinates.len()).all(|c| !self.depends(text, c) || self.is_smooth_along(text, c))
+    }
+
+    fn is_smooth_along(&self, text: &str, coordinate: usize) -> bool {
+        let second_difference = |steps: usize| -> Option<[f64; 2]> {
+            let value = |step: usize| {
+                let part =
+                    |c: usize| if c == coordinate { step as f64 / steps as f64 } else { fraction(c, 5) };
+                let place = self.coordinates.iter().enumerate().map(|(c, axis)| axis.at_fraction(part(c)));
+                self.at(text, &place.collect::<Vec<_>>())
+            };
+            let values: Vec<f64> = (0..=steps).map(value).collect::<Option<_>>()?;
+            let seconds = values.windows(3).map(|three| (three[0] - 2.0 * three[1] + three[2]).abs());
+            let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+            Some([seconds.fold(0.0, f64::max), size])
+        };
+        let (Some([coarse, size]), Some([fine, _])) =
+            (second_difference(STEPS), second_difference(2 * STEPS))
+        else {
+            return true;
+        };
+        coarse <= ROUNDING * size || fine < coarse / 3.0
     }
 
     fn is_number(&self, name: &str) -> bool {

@@ -39,6 +39,15 @@ const STALLING: f64 = 0.5;
 /// Points between the collocation points where solutions of two dictionaries are compared.
 const CHECKS: usize = 1000;
 
+/// Where searches end that find no dictionary good enough.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Effort {
+    /// With the largest, whatever it is worth.
+    Forced,
+    /// Before so many operations of linear algebra.
+    Within(f64),
+}
+
 /// The problem as dictionaries see it: the exact gradient, in double precision.
 fn exact(problem: &Problem) -> Problem {
     let mut exact = problem.clone();
@@ -81,6 +90,8 @@ struct RefinedOperator {
     residual: f64,
     /// By how much the solution differs from that of the level before.
     change: Option<f64>,
+    /// Matrices that it took.
+    factorisations: usize,
 }
 
 impl RefinedOperator {
@@ -104,7 +115,7 @@ impl RefinedOperator {
 pub(super) fn solve<'e>(
     run: &RunContext<'_>,
     monitor: &mut Monitor<'_>,
-    forced: bool,
+    effort: Effort,
 ) -> Result<std::result::Result<Estimate<'e>, String>> {
     // A dictionary knows the exact gradient only, and is nothing without all digits.
     let problem = exact(run.problem);
@@ -113,7 +124,7 @@ pub(super) fn solve<'e>(
     let found = std::thread::scope(|scope| {
         let guess = scope.spawn(|| inspector.evaluate_guess());
         let mut refinement = Refinement::new(run, monitor);
-        let found = refinement.search(forced);
+        let found = refinement.search(effort);
         refinement.monitor.leave();
         let (level, refined) = match found? {
             Ok(found) => found,
@@ -133,6 +144,10 @@ struct Refinement<'a, 'm, 'o> {
     lower_steps: usize,
     steps: usize,
     work: Work,
+    /// Operations of linear algebra so far.
+    operations: f64,
+    /// Whether that is as much as is allowed.
+    exhausted: bool,
     start: Instant,
     /// Seconds until the upper level began.
     pretrained: Option<f64>,
@@ -141,16 +156,30 @@ struct Refinement<'a, 'm, 'o> {
 impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
     fn new(run: &'a RunContext<'a>, monitor: &'m mut Monitor<'o>) -> Self {
         let (work, start) = (Work::default(), Instant::now());
-        Self { run, monitor, lower_steps: 0, steps: 0, work, start, pretrained: None }
+        Self {
+            run,
+            monitor,
+            lower_steps: 0,
+            steps: 0,
+            work,
+            operations: 0.0,
+            exhausted: false,
+            start,
+            pretrained: None,
+        }
     }
 
     /// The level where the solution has converged, and whether there was one to compare with.
-    fn search(&mut self, forced: bool) -> Result<std::result::Result<(RefinedOperator, bool), String>> {
+    fn search(&mut self, effort: Effort) -> Result<std::result::Result<(RefinedOperator, bool), String>> {
+        let (forced, allowed) = match effort {
+            Effort::Forced => (true, f64::INFINITY),
+            Effort::Within(allowed) => (false, allowed),
+        };
         let ladder = Discretisation::ladder(self.run.problem, self.run.seed)?;
         let (mut last, mut reason): (Option<RefinedOperator>, String) = (None, "there is none".to_owned());
         for (number, discretisation) in ladder.iter().enumerate() {
             let must = forced && number + 1 == ladder.len();
-            let level = match self.level(discretisation, last.as_ref(), must) {
+            let level = match self.level(discretisation, last.as_ref(), must, allowed) {
                 // What has been found before is worth keeping.
                 Err(error) if error.kind() == ErrorKind::Interrupted && last.is_some() => {
                     last.iter_mut().for_each(|last| last.stop = Some(self.why(Stop::Interrupted)));
@@ -159,7 +188,12 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
                 level => level?,
             };
             match level {
-                Err(failure) => reason = failure,
+                Err(failure) => {
+                    reason = failure;
+                    if self.exhausted {
+                        break;
+                    }
+                }
                 Ok(level) => {
                     let ended = level.is_the_last(last.as_ref(), forced);
                     last = Some(level);
@@ -173,7 +207,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         let converged = level.change.is_some_and(|change| change <= GOOD_ENOUGH);
         let asked = matches!(level.stop, Some(Stop::Interrupted | Stop::TimeLimit));
         if level.stop.is_none() || !(forced || converged || asked) {
-            let Some(change) = level.change else { return Ok(Err(reason)) };
+            let Some(change) = level.change.filter(|_| !self.exhausted) else { return Ok(Err(reason)) };
             let (discretisation, change) =
                 (level.discretisation.in_words(&level.operator), digits(change, 2));
             return Ok(Err(format!(
@@ -184,18 +218,26 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
     }
 
     /// Solves where the one before ended, and searches from there if the two do not differ by much, or if it
-    /// `must`.
+    /// `must`; unless that is likely to take more operations than are allowed.
     fn level(
         &mut self,
         discretisation: &Discretisation,
         before: Option<&RefinedOperator>,
         must: bool,
+        allowed: f64,
     ) -> Result<std::result::Result<RefinedOperator, String>> {
         let RunContext { problem, seed, .. } = *self.run;
         let mut device = discretisation.device(self.run)?;
         let mut operator = discretisation.operator(problem, seed)?;
         let lower = discretisation.lower(problem, &mut operator, device.as_mut(), seed)?;
         let words = discretisation.in_words(&operator);
+        let per_factorisation = factorisation(lower.count(), operator.operator.weights());
+        let likely = before.map_or(1, |before| before.factorisations.div_ceil(2)) as f64 * per_factorisation;
+        let left = allowed - self.operations;
+        if likely > left {
+            self.exhausted = true;
+            return Ok(Err(format!("a {words} would take longer than other ways")));
+        }
         let (first_weights, eta_of_guess) =
             (discretisation.first_weights(&operator, seed), guess(problem, &operator)?);
         let (weights, eta) = match before {
@@ -210,6 +252,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         let rules = discretisation.rules(problem);
         let solver = LocalSolver::new(data, &mut operator, device.as_mut(), &lower, rules, untouched)?;
         let mut solver = solver.interruptible(self.run.interrupt).on_threads(self.run.threads);
+        solver.corrector.most_factorisations = (left / per_factorisation) as usize;
         let names = [&["residual".to_owned(), "residual-gradient".to_owned()][..], &solver.names()].concat();
         self.monitor.name_losses(names.clone());
         let pretraining = discretisation.is_network() && before.is_none();
@@ -221,7 +264,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         let first = match solver.solve(weights, &eta, &mut watch) {
             Ok(first) => first,
             Err(error) if error.ends_search() => return Err(error),
-            Err(error) => return Ok(Err(format!("with a {words}, {}", error.headline()))),
+            Err(error) => return Ok(Err(self.given_up(&words, &solver, per_factorisation, &error))),
         };
         let checks = Checks::new(self.run)?;
         let (mut states, mut residual) = checks.at(&mut solver, &first.point)?;
@@ -244,13 +287,15 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
             let found = match gauss_newton::minimise(&mut solver, evaluation, &mut watch) {
                 Ok(found) => found,
                 Err(error) if error.ends_search() => return Err(error),
-                Err(error) => return Ok(Err(error.headline())),
+                Err(error) => return Ok(Err(self.given_up(&words, &solver, per_factorisation, &error))),
             };
             self.steps += found.steps;
             (evaluation, stop) = (found.evaluation, Some(self.why(found.stop)));
             (states, residual) = checks.at(&mut solver, &evaluation.point)?;
         }
-        self.work.add(solver.corrector.work);
+        let work = solver.corrector.work;
+        self.work.add(work);
+        self.operations += work.factorisations as f64 * per_factorisation;
         let discretisation = discretisation.clone();
         Ok(Ok(RefinedOperator {
             discretisation,
@@ -263,7 +308,17 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
             states,
             residual,
             change,
+            factorisations: work.factorisations,
         }))
+    }
+
+    /// Why a level came to nothing, whose work counts all the same.
+    fn given_up(&mut self, words: &str, solver: &LocalSolver<'_>, cost: f64, error: &Error) -> String {
+        let work = solver.corrector.work;
+        self.work.add(work);
+        self.operations += work.factorisations as f64 * cost;
+        self.exhausted |= work.factorisations > solver.corrector.most_factorisations;
+        format!("with a {words}, {}", error.headline())
     }
 
     fn note(&mut self, words: &str, change: Option<f64>, residual: f64) {
@@ -404,6 +459,12 @@ impl<'a> Checks<'a> {
         let square: f64 = residuals.iter().map(|r| r * r).sum();
         Ok((states, (square / residuals.len().max(1) as f64).sqrt()))
     }
+}
+
+/// Operations of QR of a matrix over as many rows of damping as it has columns.
+fn factorisation(rows: usize, columns: usize) -> f64 {
+    let (rows, columns) = ((rows + columns) as f64, columns as f64);
+    2.0 * columns * columns * (rows - columns / 3.0)
 }
 
 /// The variables at the guess, with the coefficients of functions.

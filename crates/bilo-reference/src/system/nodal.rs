@@ -1,12 +1,22 @@
-//! Unknown functions of states: in the equations of the classical solver they are expressions of the state,
+//! Unknown functions of a state or of time: in the equations of the classical solver they are expressions of that,
 //! whose parameters are the values at the nodes of their grids.
 
+use super::Axes;
 use bilo_expr::{Expr, Symbol};
 use bilo_problem::diagnostic::Result;
-use bilo_problem::function::{held, rounded};
-use bilo_problem::{Names, Problem, UnknownFunction};
+use bilo_problem::function::{held, polygon, rounded};
+use bilo_problem::{Names, Problem, UnknownFunction, Variable};
 
-/// What the functions of states are.
+/// Whether a function's values at nodes are parameters of the equations: it depends on a state, or on time alone. One of
+/// places is a coefficient, whose values the solver takes at its own nodes.
+pub(super) fn has_parameters(function: &UnknownFunction, axes: &Axes) -> bool {
+    function.of.iter().all(|argument| match argument.variable {
+        Variable::State(_) => true,
+        Variable::Coordinate(coordinate) => axes.time == Some(coordinate),
+    })
+}
+
+/// What these functions are.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Content {
     /// Given by their values at nodes, which are parameters.
@@ -17,12 +27,17 @@ pub(super) enum Content {
     Named,
 }
 
-/// Binds each function of a state, once the states are bound. Returns the parameters of all unknown
-/// functions; one of coordinates, or one that is stated, has none.
-pub(super) fn bind(problem: &Problem, names: &mut Names, content: Content) -> Result<Vec<Vec<Symbol>>> {
+/// Binds each of them, those of states once the states are bound. Returns the parameters of all unknown functions; one
+/// of places, or one that is stated, has none.
+pub(super) fn bind(
+    problem: &Problem,
+    axes: &Axes,
+    names: &mut Names,
+    content: Content,
+) -> Result<Vec<Vec<Symbol>>> {
     let mut all = vec![vec![]; problem.functions.len()];
     for (unknown, parameters) in problem.functions.iter().zip(&mut all) {
-        if unknown.state().is_none() || content == Content::Named {
+        if !has_parameters(unknown, axes) || content == Content::Named {
             continue;
         }
         let arguments = names.arguments(unknown);
@@ -46,14 +61,18 @@ pub(super) fn bind(problem: &Problem, names: &mut Names, content: Content) -> Re
     Ok(all)
 }
 
-/// The function with these values at its nodes.
-fn between_nodes(names: &mut Names, unknown: &UnknownFunction, state: Symbol, values: &[Expr]) -> Expr {
+/// The function with these values at its nodes. Equations are differentiated by a state, so corners are rounded there.
+fn between_nodes(names: &mut Names, unknown: &UnknownFunction, argument: Symbol, values: &[Expr]) -> Expr {
     let (graph, range) = (&mut names.graph, &unknown.of[0].axis);
-    let state = graph.leaf(state);
-    let inside = held(graph, state, range);
+    let argument = graph.leaf(argument);
+    let of_state = unknown.state().is_some();
+    let inside = if of_state { held(graph, argument, range) } else { argument };
     let lo = graph.constant(range.lo);
     let step = graph.constant((range.hi - range.lo) / (values.len() - 1) as f64);
     let distance = graph.sub(inside, lo);
     let along = graph.div(distance, step);
-    rounded::expression(graph, along, values)
+    match of_state {
+        true => rounded::expression(graph, along, values),
+        false => polygon::expression(graph, along, values),
+    }
 }
