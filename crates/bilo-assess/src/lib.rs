@@ -28,6 +28,7 @@ pub mod outcome;
 mod picture;
 pub mod predictor;
 pub mod profile;
+mod relaxed;
 mod solver_error;
 pub mod uncertainty;
 mod verdict;

@@ -3,6 +3,7 @@
 
 use crate::context::RunContext;
 use crate::outcome::{Minimum, Outcome, StartOutcome, Stop};
+use crate::relaxed;
 use bilo_fit::gauss_newton::minimise;
 use bilo_fit::parallel;
 use bilo_problem::diagnostic::ErrorKind;
@@ -130,14 +131,29 @@ pub struct Searches {
 }
 
 impl Searches {
-    /// Searches from so many other starts; none if there is no solution at the estimate.
-    pub fn new(run: &RunContext<'_>, count: usize, estimate: &[f64]) -> Option<Searches> {
+    /// Searches from so many other starts, and where the data are not `fitted` from one that comes of a relaxed equation; none
+    /// if there is no solution at the estimate.
+    pub fn new(run: &RunContext<'_>, count: usize, estimate: &[f64], fitted: bool) -> Option<Searches> {
+        // Along one coordinate the stated grid costs little too, where a coarse one has no solution.
+        let stated =
+            || is_cheap(run.problem).then(|| Self::on_grid(run, usize::MAX, count, estimate, fitted));
+        Self::on_grid(run, COARSE, count, estimate, fitted).or_else(|| stated().flatten())
+    }
+
+    fn on_grid(
+        run: &RunContext<'_>,
+        most: usize,
+        count: usize,
+        estimate: &[f64],
+        fitted: bool,
+    ) -> Option<Searches> {
         // Starts are searched from at the same time; then nothing is left for systems that are not coupled.
-        let reference = run.coarse_reference(COARSE)?.on_threads(Some(1));
+        let reference = run.coarse_reference(most)?.on_threads(Some(1));
         let loss = ReferenceLoss { data: run.data(), reference: &reference };
         // The grid moves the minimum of the estimate too.
         let from_estimate = searched(run, loss, estimate).filter(|found| found.log_likelihood.is_some())?;
-        let starts = run.problem.starts(count);
+        let mut starts = run.problem.starts(count);
+        starts.extend(if fitted { None } else { relaxed::start(run) });
         let found =
             parallel::each(parallel::threads(run.threads), &starts, |start| searched(run, loss, start));
         let mut starts: Vec<StartOutcome> = found.into_iter().flatten().collect();
@@ -147,16 +163,19 @@ impl Searches {
 
     /// Where the best minimum is, if it is another one than that of the estimate and better by so much.
     pub fn better(&self, problem: &Problem, by: f64) -> Option<&[f64]> {
-        let best = self.starts.iter().find(|start| start.converged)?;
+        // One that has not come to its end may still be far better; the method goes on from there.
+        let best = self.starts.first()?;
         let better = best.height() - self.from_estimate.height() > by;
         (better && differ(problem, &self.from_estimate.end, &best.end)).then_some(&best.end)
     }
 
-    /// Adds what they came to, and the minima among them that fit as well as the estimate.
-    pub fn add_to(self, outcome: &mut Outcome, problem: &Problem) {
+    /// Adds what they came to, and the minima among them that fit as well as the estimate; where that was `found_here`, the best
+    /// of them is no other.
+    pub fn add_to(self, outcome: &mut Outcome, problem: &Problem, found_here: bool) {
         let best = self.starts.iter().map(StartOutcome::height).fold(self.from_estimate.height(), f64::max);
         let mut known = vec![self.from_estimate.end];
         known.push(outcome.unknowns.numbers.iter().map(|number| number.estimate).collect());
+        known.extend(self.starts.first().filter(|_| found_here).map(|best| best.end.clone()));
         for start in self.starts.iter().filter(|start| start.converged) {
             let below = best - start.height();
             if below < ALIKE && known.iter().all(|other| differ(problem, other, &start.end)) {

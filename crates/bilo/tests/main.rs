@@ -29,6 +29,7 @@ mod moving;
 mod near;
 mod npy;
 mod on_device;
+mod out_of_step;
 mod pictures;
 mod point_process;
 #[path = "common/pretrained.rs"]

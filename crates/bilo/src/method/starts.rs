@@ -39,24 +39,26 @@ pub(super) fn from_elsewhere(
     }
     monitor.note(&format!("searching from {count} other starts"));
     let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let Some(searches) = Searches::new(run, count, &estimate) else { return Ok(outcome) };
-    let mut outcome = match searches.better(run.problem, BETTER) {
-        Some(start) => again(run, job, outcome, start, monitor)?,
-        None => outcome,
+    let Some(searches) = Searches::new(run, count, &estimate, !outcome.verdict.doubts_fit()) else {
+        return Ok(outcome);
     };
-    searches.add_to(&mut outcome, run.problem);
+    let (mut outcome, found_here) = match searches.better(run.problem, BETTER) {
+        Some(start) => again(run, job, outcome, start, monitor)?,
+        None => (outcome, false),
+    };
+    searches.add_to(&mut outcome, run.problem, found_here);
     outcome.judge();
     Ok(outcome)
 }
 
-/// The method from another start; the outcome as it was if that comes to nothing better.
+/// The method from another start, and whether that came to something better; else the outcome as it was.
 fn again(
     run: &RunContext<'_>,
     job: &Job,
     first: Outcome,
     start: &[f64],
     monitor: &mut Monitor<'_>,
-) -> Result<Outcome> {
+) -> Result<(Outcome, bool)> {
     let unknowns = run.problem.unknowns.iter().zip(start);
     let named = unknowns.map(|(unknown, &value)| format!("{} = {}", unknown.name, digits(value, 4)));
     let place = named.collect::<Vec<_>>().join(", ");
@@ -66,16 +68,16 @@ fn again(
         Err(error) if error.ends_search() => return Err(error),
         Err(error) => {
             monitor.note(&format!("no search from there: {}", error.headline()));
-            return Ok(first);
+            return Ok((first, false));
         }
     };
     if second.log_likelihood <= first.log_likelihood {
-        return Ok(first);
+        return Ok((first, false));
     }
     second
         .notes
         .push(format!("the search from the guess ended in a worse minimum; this one was found from {place}"));
-    Ok(second)
+    Ok((second, true))
 }
 
 /// What a method comes to from other values than the stated guesses; judged by those, since a number that ran away from

@@ -1,0 +1,60 @@
+//! Ordinary equations from guesses whose solutions are out of step with the data.
+
+use bilo::observer::Silent;
+use bilo::outcome::Colour;
+use bilo::problem::{Overrides, Problem};
+use bilo::{Job, run};
+use std::path::Path;
+
+/// FitzHugh and Nagumo's neuron, known for its rugged data loss (Ramsay, Hooker, Campbell and Cao, J. R. Stat. Soc. B 69, 741,
+/// 2007), with the truth, the times and the noise of that paper.
+fn neuron([a, b, c]: [f64; 3]) -> Problem {
+    let text = format!(
+        r#"
+name = "neuron"
+[coordinates]
+t = {{ range = [0.0, 20.0], time = true }}
+[unknown.a]
+guess = {a:?}
+truth = 0.2
+[unknown.b]
+guess = {b:?}
+truth = 0.2
+[unknown.c]
+guess = {c:?}
+truth = 3.0
+[equation.v]
+holds = "v_t = c*(v - v^3/3 + r)"
+[equation.r]
+holds = "r_t = -(v - a + b*r)/c"
+[condition.v]
+at    = {{ t = 0.0 }}
+holds = "v = -1"
+[condition.r]
+at    = {{ t = 0.0 }}
+holds = "r = 1"
+[observation.v]
+value = "v"
+data  = {{ synthetic = {{ grid = {{ t = 80 }}, noise = 0.2 }} }}
+[observation.r]
+value = "r"
+data  = {{ synthetic = {{ grid = {{ t = 80 }}, noise = 0.2 }} }}
+"#
+    );
+    Problem::from_toml("neuron", &text, Path::new("."), &Overrides::default()).expect("a valid problem")
+}
+
+/// From guesses at which searches that enforce the equation from the start end elsewhere: within three and a half error bars
+/// of the truth, as 99.8 % of answers are where there are three, and the verdict is green.
+#[test]
+fn a_neuron_is_found_from_afar() {
+    for guess in [[0.5, 0.5, 5.0], [2.0, 2.0, 6.0], [0.1, 0.1, 0.5]] {
+        let outcome = run(&neuron(guess), &Job::default(), &mut Silent).unwrap();
+        for unknown in &outcome.unknowns.numbers {
+            let (sd, truth) = (unknown.sd.expect("noisy data"), unknown.truth.expect("stated"));
+            let off = (unknown.estimate - truth) / sd;
+            assert!(off.abs() < 3.5, "from {guess:?}: {} is {off} sd off", unknown.name);
+        }
+        assert_eq!(outcome.verdict.colour, Colour::Green, "from {guess:?}: {:?}", outcome.verdict.reasons);
+    }
+}
