@@ -971,7 +971,7 @@ def tube_twice(rng):
     return Case(truth, lambda p: [tube(p, x, t)], [Seen(c)], {"data.csv": table(x=x, t=t, c=c)})
 
 
-@problem("outbreak-gap", "counts, images, outliers", "flawed", "counts that scatter more than Poisson's, with three weeks missing")
+@problem("outbreak-gap", "counts, images, outliers", "flawed", "counts that scatter more than Poisson's, with three weeks missing: a second epidemic fits almost as well, an alarm is right", expected_verdict=["orange"])
 def outbreak_gap(rng):
     truth = dict(beta=0.41, gamma=0.17, I0=4.0)
     days = np.arange(1, 81.0)

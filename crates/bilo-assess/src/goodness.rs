@@ -64,9 +64,25 @@ pub(crate) fn goodness(
         observations: (0..problem.observations.len()).map(|o| fitting(o).tested_or_not()).collect(),
         total: None,
     };
+    pool_coins(&mut found, data, sites, values);
     found.total = total(found.observations.iter().filter_map(|fit| fit.chi_square));
     adjust(&mut found);
     found
+}
+
+/// Observations of zeros and ones that are too few to be tested each by itself are tested together; the first of them has what
+/// comes of it.
+fn pool_coins(goodness: &mut Goodness, data: &DataLoss<'_>, sites: &[Sites], values: &[Vec<f64>]) {
+    let observations = data.problem().observations.iter().zip(&goodness.observations).enumerate();
+    let few = observations.filter(|(_, (observation, fit))| {
+        observation.likelihood == Likelihood::Bernoulli && fit.chi_square.is_none()
+    });
+    let few: Vec<usize> = few.map(|(number, _)| number).collect();
+    let pooled = |of: &dyn Fn(usize) -> Vec<f64>| few.iter().flat_map(|&o| of(o)).collect::<Vec<f64>>();
+    let coins = pooled(&|o| sites[o].parts.last().map_or(vec![], |part| part.data.clone()));
+    let Some(chi_square) = counts::few_bernoulli(&pooled(&|o| values[o].clone()), &coins) else { return };
+    few.iter().for_each(|&o| goodness.observations[o].untested = None);
+    goodness.observations[few[0]].chi_square = Some(chi_square);
 }
 
 /// The sum of chi-squares that are independent of each other; none of none.

@@ -29,6 +29,12 @@ const MOST_WORK: f64 = 1.1e7;
 /// Observed orders of convergence beyond this are chance.
 const HIGHEST_ORDER: f64 = 4.0;
 
+/// Observed orders below this part of the scheme's are those of a grid that is too coarse, or of a solution that is not smooth;
+/// then errors may be so many times larger than they seem (Oberkampf and Roy, Verification and Validation in Scientific
+/// Computing, 2010, section 8.6).
+const AS_IT_SHOULD: f64 = 0.8;
+const SAFETY: f64 = 3.0;
+
 /// Least observed order that is believed.
 const LOWEST_ORDER: f64 = 0.5;
 
@@ -98,6 +104,7 @@ impl<'a> Search<'a> {
         let outcome = Discretisation {
             shift: shift.map(|shift| self.of_theta(&shift.eta)).unwrap_or_default(),
             order: self.observed_order().unwrap_or(self.order),
+            safety: self.safety(),
             grids: self.values.len(),
             cells: self.classical.cells.clone(),
             steps: self.classical.steps,
@@ -144,6 +151,12 @@ impl<'a> Search<'a> {
         order.is_finite().then(|| order.clamp(LOWEST_ORDER, HIGHEST_ORDER))
     }
 
+    /// By how much larger errors may be than they seem.
+    fn safety(&self) -> f64 {
+        let doubtful = self.observed_order().is_some_and(|order| order < AS_IT_SHOULD * self.order);
+        if doubtful { SAFETY } else { 1.0 }
+    }
+
     /// How far the grid moves each variable: what follows from values that are off by minus their errors here.
     fn shift(&self) -> Option<Theta> {
         let errors: Vec<f64> = self.errors().concat();
@@ -159,8 +172,10 @@ impl<'a> Search<'a> {
     fn ratios(&self) -> Option<Vec<f64>> {
         let (shift, sd) = (self.shift()?, self.fit.as_ref()?.sd());
         let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let numbers = shift.eta.iter().zip(&sd.eta).map(|(shift, sd)| (shift / sd).abs());
-        let functions = shift.functions.iter().zip(&sd.functions).map(|(shift, sd)| norm(shift) / norm(sd));
+        let safety = self.safety();
+        let numbers = shift.eta.iter().zip(&sd.eta).map(|(shift, sd)| safety * (shift / sd).abs());
+        let functions =
+            shift.functions.iter().zip(&sd.functions).map(|(shift, sd)| safety * norm(shift) / norm(sd));
         Some(numbers.chain(functions).collect())
     }
 }

@@ -213,15 +213,17 @@ fn grid(outcome: &Outcome) -> Vec<Reason> {
         let sentence = "the error of the reference solver's grid is not known: no other grid has a solution";
         return vec![orange(ReasonKind::Untested, sentence.to_owned())];
     }
+    let safety = found.safety.max(1.0);
     let numbers = outcome.unknowns.numbers.iter().zip(&found.shift).enumerate();
     let unconfirmed = numbers.filter(|&(number, _)| !is_confirmed_beyond_grid(outcome, number));
-    let numbers =
-        unconfirmed.filter_map(|(_, (unknown, shift))| Some((shift.abs() / unknown.sd?, &unknown.name)));
+    let numbers = unconfirmed
+        .filter_map(|(_, (unknown, shift))| Some((safety * shift.abs() / unknown.sd?, &unknown.name)));
     let functions = outcome.unknowns.functions.iter().zip(&found.of_functions);
     let functions = functions.map(|(function, ratio)| (*ratio, &function.name));
     let worst = numbers.chain(functions).max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((ratio, name)) = worst else { return vec![] };
-    let sentence = format!("the reference solver's finest grid moves {name} by {} sd", digits(ratio, 2));
+    let by = if safety > 1.0 { "up to " } else { "" };
+    let sentence = format!("the reference solver's finest grid moves {name} by {by}{} sd", digits(ratio, 2));
     let colour = if ratio > 1.0 { red } else { orange };
     let reason =
         colour(ReasonKind::Discretisation, sentence).help("refine it (classical.cells, classical.steps)");

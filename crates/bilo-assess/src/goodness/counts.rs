@@ -58,6 +58,20 @@ pub(super) fn bernoulli(values: &[f64], data: &[f64], fitted: f64) -> Option<Chi
     ChiSquare::new(square, bins - fitted)
 }
 
+/// Least sum of variances of zeros and ones whose sum of squares is nearly normal.
+const FEW_COINS: f64 = 5.0;
+
+/// Zeros and ones that are too few for bins: Σ (datum - probability)² against what is expected of it, in units of its standard
+/// deviation (Copas, Applied Statistics 38, 71, 1989).
+pub(super) fn few_bernoulli(values: &[f64], data: &[f64]) -> Option<ChiSquare> {
+    let variance = |p: f64| (p * (1.0 - p)).max(0.0);
+    let sum = |of: &dyn Fn(f64) -> f64| values.iter().map(|&p| of(p)).sum::<f64>();
+    let (expected, spread) = (sum(&variance), sum(&|p| (1.0 - 2.0 * p).powi(2) * variance(p)));
+    let squares: f64 = values.iter().zip(data).map(|(p, datum)| (datum - p).powi(2)).sum();
+    let enough = expected >= FEW_COINS && spread > 0.0;
+    enough.then(|| ChiSquare::new((squares - expected).powi(2) / spread, 1.0)).flatten()
+}
+
 /// Particles against the integral of their intensity, in stretches along the coordinate with the most bins.
 pub(super) fn process(problem: &Problem, sites: &Sites, values: &[f64], fitted: f64) -> Option<ChiSquare> {
     let [expected, seen] = &sites.parts[..] else { return None };
@@ -129,5 +143,13 @@ mod tests {
         assert!(right.p > 0.01, "{right:?}");
         let wrong: Vec<f64> = values.iter().map(|p| 0.5 * p).collect();
         assert!(bernoulli(&wrong, &data, 1.0).unwrap().p < 1e-9);
+        // Sixty are too few for many bins; squares of places times the golden ratio are spread like random numbers.
+        let values: Vec<f64> = (0..60).map(|i| 0.1 + 0.8 * f64::from(i) / 60.0).collect();
+        let random = |i: usize| ((i * i) as f64 * 0.618_033_988_75).fract();
+        let data: Vec<f64> = values.iter().enumerate().map(|(i, p)| f64::from(random(i) < *p)).collect();
+        let right = few_bernoulli(&values, &data).unwrap();
+        assert!(right.p > 0.01, "{right:?}");
+        let wrong: Vec<f64> = values.iter().map(|p| 1.0 - p).collect();
+        assert!(few_bernoulli(&wrong, &data).unwrap().p < 1e-3);
     }
 }

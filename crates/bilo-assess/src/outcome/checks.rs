@@ -70,6 +70,9 @@ pub struct Discretisation {
     pub shift: Vec<f64>,
     /// The order of convergence that this follows from: that of the scheme, or what three grids show.
     pub order: f64,
+    /// By how much larger the shift may be: more than one where three grids do not show the order of the scheme, so that what
+    /// follows from them is uncertain.
+    pub safety: f64,
     /// How many grids were solved on; where only one has a solution the error is not known.
     pub grids: usize,
     /// Cells of the finest one.

@@ -56,7 +56,7 @@ fn what_passed_is_green_and_has_no_reasons() {
 #[test]
 fn every_finding_has_its_colour() {
     type Change = fn(&mut Outcome);
-    let cases: [(Change, Option<(Colour, ReasonKind)>); 32] = [
+    let cases: [(Change, Option<(Colour, ReasonKind)>); 33] = [
         (|o| o.stop = Stop::Diverged, Some((Colour::Red, ReasonKind::Diverged))),
         (|o| o.stop = Stop::Interrupted, Some((Colour::Red, ReasonKind::Interrupted))),
         (
@@ -82,6 +82,13 @@ fn every_finding_has_its_colour() {
             Some((Colour::Red, ReasonKind::Discretisation)),
         ),
         (|o| o.discretisation = Some(on_grids(2, 0.02, None)), None),
+        (
+            |o| {
+                o.solved_by = SolvedBy::ReferenceSolver;
+                o.discretisation = Some(Discretisation { safety: 3.0, ..on_grids(3, 0.02, None) });
+            },
+            Some((Colour::Orange, ReasonKind::Discretisation)),
+        ),
         // A best fit that is off by what its grid is known to make, and one that is not.
         (
             |o| {

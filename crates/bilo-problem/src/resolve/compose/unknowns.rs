@@ -96,15 +96,14 @@ impl FunctionSize {
         function.scale = scale;
         let width = function.of.iter().map(|argument| argument.axis.hi - argument.axis.lo);
         let width = width.fold(f64::INFINITY, f64::min);
-        match &mut function.regulariser {
-            Some(Regulariser { kind, weight, automatic: true }) => match kind {
-                RegulariserKind::H1 => *weight *= (width / scale).powi(2),
-                RegulariserKind::H2 => *weight *= (width * width / scale).powi(2),
-                RegulariserKind::Tv { .. } => *weight *= width / scale,
-                RegulariserKind::L2 { .. } => *weight /= scale.powi(2),
-                RegulariserKind::Field(_) => {}
-            },
-            _ => {}
+        if let Some(Regulariser { kind, weight, automatic: true }) = &mut function.regulariser {
+            *weight *= match kind {
+                RegulariserKind::H1 => (width / scale).powi(2),
+                RegulariserKind::H2 => (width * width / scale).powi(2),
+                RegulariserKind::Tv { .. } => width / scale,
+                RegulariserKind::L2 { .. } => scale.powi(-2),
+                RegulariserKind::Field(_) => 1.0,
+            };
         }
         Ok(())
     }
