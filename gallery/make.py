@@ -998,6 +998,126 @@ def daphnia(rng):
     return Case(truth, model, [Seen(v, kind="bernoulli") for v in seen], {f"data-{n}.csv": table(t=t, immobile=v) for n, v in zip(doses, seen)})
 
 
+# ---------------------------------------------------------------- chaos, phase fields, flow, more coordinates
+
+
+@problem("lorenz", "ODE, hard", "hard", "chaos over eight time units, two of three states seen, guesses ten percent off")
+def lorenz(rng):
+    truth = dict(sg=10.0, rh=28.0, be=8 / 3)
+    t = np.arange(1, 81) * 0.1
+    rates = lambda p: lambda _, y: [p["sg"] * (y[1] - y[0]), y[0] * (p["rh"] - y[2]) - y[1], y[0] * y[1] - p["be"] * y[2]]
+    model = lambda p: list(ode(rates(p), [1.0, 1.0, 20.0], t, rtol=1e-11, atol=1e-11)[[0, 2]])
+    x, z = (noisy(rng, v, 0.5) for v in model(truth))
+    return Case(truth, model, [Seen(x, 0.5), Seen(z, 0.5)], {"data.csv": table(t=t, x=x, z=z)})
+
+
+@problem("hindmarsh-rose", "ODE, hard", "hard", "bursts of a neuron, of which the potential alone is seen")
+def hindmarsh_rose(rng):
+    truth = dict(I=3.1, r=0.011)
+    t = np.arange(1, 251) * 0.4
+    rates = lambda p: lambda _, y: [y[1] - y[0] ** 3 + 3 * y[0] ** 2 - y[2] + p["I"], 1 - 5 * y[0] ** 2 - y[1], p["r"] * (4 * (y[0] + 1.6) - y[2])]
+    model = lambda p: [ode(rates(p), [-1.0, 0.0, 2.5], t, rtol=1e-11, atol=1e-11)[0]]
+    x = noisy(rng, model(truth)[0], 0.05)
+    return Case(truth, model, [Seen(x, 0.05)], {"data.csv": table(t=t, x=x)})
+
+
+def waves(length, linear, nonlinear, start, times, steps, count=128):
+    """A periodic equation u_t = linear(k) u + nonlinear(u), by waves and exponential Runge-Kutta of fourth order (Kassam and Trefethen, SIAM J. Sci.
+    Comput. 26, 1214, 2005). Returns the places and the states at times that are whole numbers of steps of times[-1]/steps."""
+    x, k = np.arange(count) * length / count, 2 * np.pi * np.fft.rfftfreq(count, length / count)
+    h, L = times[-1] / steps, linear(k)
+    E, half, circle = np.exp(h * L), np.exp(h * L / 2), np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
+    LR = h * L[:, None] + circle
+    mean = lambda f: h * np.real(np.mean(f, axis=1))
+    Q, f1 = mean((np.exp(LR / 2) - 1) / LR), mean((-4 - LR + np.exp(LR) * (4 - 3 * LR + LR**2)) / LR**3)
+    f2, f3 = mean((2 + LR + np.exp(LR) * (LR - 2)) / LR**3), mean((-4 - 3 * LR - LR**2 + np.exp(LR) * (4 - LR)) / LR**3)
+    N = lambda v: nonlinear(k, np.fft.irfft(v, count))
+    v, found, wanted = np.fft.rfft(start(x)), [], {round(t / h) for t in times}
+    for step in range(1, steps + 1):
+        Nv = N(v)
+        a = half * v + Q * Nv
+        Na = N(a)
+        b = half * v + Q * Na
+        Nb = N(b)
+        Nc = N(half * a + Q * (2 * Nb - Nv))
+        v = E * v + f1 * Nv + 2 * f2 * (Na + Nb) + f3 * Nc
+        if step in wanted:
+            found.append(np.fft.irfft(v, count))
+    return x, np.array(found).T
+
+
+def snapshots(rng, truth, solve, sigma):
+    """Every fourth place at all times."""
+    x, t, u = solve(truth)
+    model = lambda p: [solve(p)[2][::4].ravel()]
+    seen = noisy(rng, u[::4].ravel(), sigma)
+    X, T = np.meshgrid(x[::4], t, indexing="ij")
+    return Case(truth, model, [Seen(seen, sigma)], {"data.csv": table(x=X.ravel(), t=T.ravel(), u=seen)})
+
+
+@problem("swift-hohenberg", "fourth order and phase fields", "easy", "onset of rolls: distance from threshold and saturation")
+def swift_hohenberg(rng):
+    t = np.array([2.0, 4.0, 8.0, 12.0])
+    start = lambda x: 0.3 * np.cos(x) + 0.2 * np.sin(x / 3) + 0.1 * np.cos(4 * x / 3)
+    solve = lambda p: (lambda x, u: (x, t, u))(*waves(6 * np.pi, lambda k: p["r"] - (1 - k**2) ** 2, lambda k, u: -p["g"] * np.fft.rfft(u**3), start, t, 1200))
+    return snapshots(rng, dict(r=0.35, g=1.2), solve, 0.02)
+
+
+@problem("kuramoto-sivashinsky", "fourth order and phase fields", "hard", "a flame front that wrinkles, guesses a quarter off")
+def kuramoto_sivashinsky(rng):
+    t = np.array([4.0, 8.0, 12.0, 16.0])
+    start = lambda x: np.cos(2 * np.pi * x / 22) + 0.5 * np.sin(4 * np.pi * x / 22)
+    solve = lambda p: (lambda x, u: (x, t, u))(*waves(22.0, lambda k: k**2 - p["nu"] * k**4, lambda k, u: -0.5j * p["c"] * k * np.fft.rfft(u**2), start, t, 1600))
+    return snapshots(rng, dict(nu=1.05, c=0.95), solve, 0.05)
+
+
+@problem("cahn-hilliard", "fourth order and phase fields", "hard", "an alloy that separates: mobility and interface energy")
+def cahn_hilliard(rng):
+    t = np.array([0.02, 0.05, 0.1, 0.2])
+    start = lambda x: 0.2 * np.cos(2 * np.pi * x) + 0.15 * np.cos(4 * np.pi * x + 1) + 0.1 * np.sin(6 * np.pi * x)
+    linear = lambda p: lambda k: p["M"] * (k**2 - p["g"] * k**4)
+    solve = lambda p: (lambda x, u: (x, t, u))(*waves(1.0, linear(p), lambda k, u: -p["M"] * k**2 * np.fft.rfft(u**3), start, t, 8000))
+    return snapshots(rng, dict(M=1.4, g=0.004), solve, 0.02)
+
+
+@problem("brinkman-slip", "flow", "easy", "permeability and slip length of a porous layer from velocities across it, SI units")
+def brinkman_slip(rng):
+    truth = dict(K=3.1e-8, ls=6.5e-5)
+    G, mu, H = 2000.0, 1.0e-3, 1.0e-3
+    y = np.linspace(0.05e-3, 0.95e-3, 19)
+
+    def model(p):
+        a = 1 / np.sqrt(p["K"])
+        # u = G K/mu (1 + A cosh(a y) + B sinh(a y)) with u = ls u' at 0 and u = 0 at H
+        A_of = np.array([[1.0, -p["ls"] * a], [np.cosh(a * H), np.sinh(a * H)]])
+        A, B = np.linalg.solve(A_of, [-1.0, -1.0])
+        return [G * p["K"] / mu * (1 + A * np.cosh(a * y) + B * np.sinh(a * y))]
+
+    u = noisy(rng, model(truth)[0], 4e-4)
+    return Case(truth, model, [Seen(u)], {"data.csv": table(y=y, u=u)})
+
+
+@problem("block", "steady, three dimensions", "easy", "three space dimensions, for which there is no second solver: orange is right", expected_verdict=["orange"])
+def block(rng):
+    truth = dict(D=1.3, k=4.0)
+    x, y, z = np.round(rng.uniform(0, 1, (3, 80)), 3)
+    s = lambda n, v: np.sin(n * np.pi * v)
+    model = lambda p: [10 * s(1, x) * s(1, y) * s(1, z) / (3 * np.pi**2 * p["D"] + p["k"]) + 8 * s(2, x) * s(1, y) * s(1, z) / (6 * np.pi**2 * p["D"] + p["k"])]
+    u = noisy(rng, model(truth)[0], 0.003)
+    return Case(truth, model, [Seen(u, 0.003)], {"data.csv": table(x=x, y=y, z=z, u=u)})
+
+
+@problem("plate-cooling", "diffusion, 2D", "easy", "a field of two space coordinates and time at scattered places")
+def plate_cooling(rng):
+    truth = dict(D=0.8, k=2.0)
+    x, y, t = np.round(rng.uniform(0, 1, 120), 3), np.round(rng.uniform(0, 1, 120), 3), np.round(rng.uniform(0.005, 0.1, 120), 4)
+    s = lambda n, v: np.sin(n * np.pi * v)
+    decay = lambda p, n: np.exp(-(n * np.pi**2 * p["D"] + p["k"]) * t)
+    model = lambda p: [decay(p, 5) * s(2, x) * s(1, y) + 2 * decay(p, 2) * s(1, x) * s(1, y)]
+    u = noisy(rng, model(truth)[0], 0.01)
+    return Case(truth, model, [Seen(u, 0.01)], {"data.csv": table(x=x, y=y, t=t, u=u)})
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:] or PROBLEMS:
         make(name)

@@ -17,6 +17,9 @@ const ALIKE: f64 = 2.0;
 /// Values nearer to each other than this, relative to their size, are one.
 const SAME: f64 = 1e-3;
 
+/// No grid moves values by more than this part of them, unless they are no minimum on another.
+const FAR: f64 = 0.3;
+
 /// Values nearer to each other than so many error bars are one answer.
 const APART: f64 = 3.0;
 
@@ -124,6 +127,11 @@ fn differ(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
     (0..a.len()).any(|j| (a[j] - b[j]).abs() > SAME * size(j))
 }
 
+/// Whether values are apart by more than a grid moves them.
+fn is_far(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).any(|(a, b)| (a - b).abs() > FAR * a.abs().max(b.abs()))
+}
+
 /// What searches came to, on one coarse grid: from where the estimate is, and from other starts, the best first.
 pub struct Searches {
     from_estimate: StartOutcome,
@@ -162,11 +170,19 @@ impl Searches {
     }
 
     /// Where the best minimum is, if it is another one than that of the estimate and better by so much.
-    pub fn better(&self, problem: &Problem, by: f64) -> Option<&[f64]> {
-        // One that has not come to its end may still be far better; the method goes on from there.
-        let best = self.starts.first()?;
-        let better = best.height() - self.from_estimate.height() > by;
-        (better && differ(problem, &self.from_estimate.end, &best.end)).then_some(&best.end)
+    pub fn better(&self, problem: &Problem, outcome: &Outcome, by: f64) -> Option<&[f64]> {
+        // The search from the estimate itself may leave it on another grid: then the estimate was no minimum.
+        let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
+        let from_estimate = &self.from_estimate;
+        let left = is_far(&estimate, &from_estimate.end);
+        let (own, height) = match outcome.log_likelihood.filter(|_| left) {
+            Some(log_likelihood) => (&estimate, log_likelihood),
+            None => (&from_estimate.end, from_estimate.height()),
+        };
+        // A search that has not come to its end may still be far better; the method goes on from there.
+        let best = self.starts.first().into_iter().chain(Some(from_estimate).filter(|_| left));
+        let best = best.max_by(|a, b| a.height().total_cmp(&b.height()))?;
+        (best.height() - height > by && differ(problem, own, &best.end)).then_some(&best.end)
     }
 
     /// Adds what they came to, and the minima among them that fit as well as the estimate; where that was `found_here`, the best

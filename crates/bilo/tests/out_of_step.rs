@@ -1,4 +1,5 @@
-//! Ordinary equations from guesses whose solutions are out of step with the data.
+//! Guesses from which a search that enforces the equation ends elsewhere: solutions out of step with the data, layers thinner
+//! than a cell.
 
 use bilo::observer::Silent;
 use bilo::outcome::Colour;
@@ -56,5 +57,42 @@ fn a_neuron_is_found_from_afar() {
             assert!(off.abs() < 3.5, "from {guess:?}: {} is {off} sd off", unknown.name);
         }
         assert_eq!(outcome.verdict.colour, Colour::Green, "from {guess:?}: {:?}", outcome.verdict.reasons);
+    }
+}
+
+/// A boundary layer of width 0.012 from guesses two decades thicker and thinner; in the latter the layer is thinner than a cell of
+/// the grid, where differences oscillate and the search from the guess ends nowhere.
+#[test]
+fn a_boundary_layer_is_found_from_two_decades_away() {
+    for (eps, decay) in [(1.0, 100.0), (1e-4, 100.0)] {
+        let text = format!(
+            r#"
+name = "layer"
+[coordinates]
+x = [0.0, 1.0]
+[unknown.eps]
+guess = {eps:?}
+truth = 0.012
+[unknown.K]
+guess = {decay:?}
+truth = 1.7
+[equation.balance]
+holds = "-eps*u_xx + u_x + K*u = 1"
+[condition.ends]
+at    = {{ x = [0.0, 1.0] }}
+holds = "u = 0"
+[observation.probes]
+value = "u"
+data  = {{ synthetic = {{ grid = {{ x = 101 }}, noise = 0.004 }} }}
+"#
+        );
+        let problem =
+            Problem::from_toml("layer", &text, Path::new("."), &Overrides::default()).expect("valid");
+        let outcome = run(&problem, &Job::default(), &mut Silent).unwrap();
+        for unknown in &outcome.unknowns.numbers {
+            let (sd, truth) = (unknown.sd.expect("noisy data"), unknown.truth.expect("stated"));
+            let off = (unknown.estimate - truth) / sd;
+            assert!(off.abs() < 3.5, "from ({eps}, {decay}): {} is {off} sd off", unknown.name);
+        }
     }
 }

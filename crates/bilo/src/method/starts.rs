@@ -42,8 +42,9 @@ pub(super) fn from_elsewhere(
     let Some(searches) = Searches::new(run, count, &estimate, !outcome.verdict.doubts_fit()) else {
         return Ok(outcome);
     };
-    let (mut outcome, found_here) = match searches.better(run.problem, BETTER) {
-        Some(start) => again(run, job, outcome, start, monitor)?,
+    let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).map(<[f64]>::to_vec)
+    {
+        Some(start) => again(run, job, outcome, &start, monitor)?,
         None => (outcome, false),
     };
     searches.add_to(&mut outcome, run.problem, found_here);
