@@ -2,7 +2,8 @@
 
 use bilo_problem::{Classical, Problem, divided};
 
-/// What a step in time of a few unknowns costs, in unknowns of a large step.
+/// What a step in time of a few unknowns costs, in unknowns of a large step; and what an unknown of a steady line does, whose
+/// matrix is laid out and factorised for one solution.
 const MARCHING: f64 = 50.0;
 
 /// What an unknown of a plane costs where its matrix is factorised, in unknowns of a band, on a grid of so many unknowns ..
@@ -29,6 +30,7 @@ pub fn of_solve(problem: &Problem, classical: &Classical) -> f64 {
             let factorisations = (steps / KEPT).max(1.0);
             factorisations * FACTORISED * unknowns * (unknowns / OF_PLANE).powf(FILL)
         }
-        _ => unknowns * steps,
+        _ if evolves => unknowns * steps,
+        _ => MARCHING * unknowns,
     }
 }
