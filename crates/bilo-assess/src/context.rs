@@ -54,7 +54,8 @@ impl<'a> RunContext<'a> {
         self.reference_of(&problem).ok()
     }
 
-    /// That, where a solve on the stated grid costs several of its: along more than one coordinate.
+    /// The reference solver on such a coarse grid, where that is cheaper than the stated one by a lot: along more than one
+    /// coordinate.
     pub fn cheaper_reference(&self, most: usize) -> Option<ReferenceSolver> {
         let Problem { coordinates, classical, .. } = self.problem;
         let several = coordinates.len() > 1 && classical.at_most(most) != *classical;

@@ -101,7 +101,7 @@ impl FunctionFit {
         }
     }
 
-    /// With derivatives that were found nearby.
+    /// The loss near an evaluation, with derivatives that were found nearby.
     pub fn with(
         run: &RunContext<'_>,
         evaluation: &Evaluation<'_>,

@@ -64,7 +64,7 @@ pub(crate) fn goodness(
         observations: (0..problem.observations.len()).map(|o| fitting(o).tested_or_not()).collect(),
         total: None,
     };
-    pool_coins(&mut found, data, sites, values);
+    pool_binary(&mut found, data, sites, values);
     found.total = total(found.observations.iter().filter_map(|fit| fit.chi_square));
     adjust(&mut found);
     found
@@ -72,15 +72,15 @@ pub(crate) fn goodness(
 
 /// Observations of zeros and ones that are too few to be tested each by itself are tested together; the first of them has what
 /// comes of it.
-fn pool_coins(goodness: &mut Goodness, data: &DataLoss<'_>, sites: &[Sites], values: &[Vec<f64>]) {
+fn pool_binary(goodness: &mut Goodness, data: &DataLoss<'_>, sites: &[Sites], values: &[Vec<f64>]) {
     let observations = data.problem().observations.iter().zip(&goodness.observations).enumerate();
     let few = observations.filter(|(_, (observation, fit))| {
         observation.likelihood == Likelihood::Bernoulli && fit.chi_square.is_none()
     });
-    let few: Vec<usize> = few.map(|(number, _)| number).collect();
+    let few: Vec<usize> = few.map(|(number, _)| number).filter(|&o| !values[o].is_empty()).collect();
     let pooled = |of: &dyn Fn(usize) -> Vec<f64>| few.iter().flat_map(|&o| of(o)).collect::<Vec<f64>>();
-    let coins = pooled(&|o| sites[o].parts.last().map_or(vec![], |part| part.data.clone()));
-    let Some(chi_square) = counts::few_bernoulli(&pooled(&|o| values[o].clone()), &coins) else { return };
+    let seen = pooled(&|o| sites[o].parts.last().map_or(vec![], |part| part.data.clone()));
+    let Some(chi_square) = counts::few_bernoulli(&pooled(&|o| values[o].clone()), &seen) else { return };
     few.iter().for_each(|&o| goodness.observations[o].untested = None);
     goodness.observations[few[0]].chi_square = Some(chi_square);
 }

@@ -7,7 +7,7 @@ use crate::relaxed;
 use bilo_fit::gauss_newton::minimise;
 use bilo_fit::parallel;
 use bilo_problem::diagnostic::ErrorKind;
-use bilo_problem::{Formula, Problem, Transform};
+use bilo_problem::{Formula, Problem, Transform, Unknown};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use std::f64::consts::{PI, TAU};
 
@@ -127,9 +127,14 @@ fn differ(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
     (0..a.len()).any(|j| (a[j] - b[j]).abs() > SAME * size(j))
 }
 
-/// Whether values are apart by more than a grid moves them.
-fn is_far(a: &[f64], b: &[f64]) -> bool {
-    a.iter().zip(b).any(|(a, b)| (a - b).abs() > FAR * a.abs().max(b.abs()))
+/// Whether values of the unknowns are apart by more than a grid moves them.
+fn is_far(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
+    // A number that may be zero has no size of its own there; one over decades has one everywhere.
+    let least = |unknown: &Unknown| if unknown.is_positive() { SAME } else { 1.0 } * unknown.guess.abs();
+    let apart = |(unknown, (a, b)): (&Unknown, (&f64, &f64))| {
+        (a - b).abs() > FAR * a.abs().max(b.abs()).max(least(unknown))
+    };
+    problem.unknowns.iter().zip(a.iter().zip(b)).any(apart)
 }
 
 /// What searches came to, on one coarse grid: from where the estimate is, and from other starts, the best first.
@@ -174,7 +179,7 @@ impl Searches {
         // The search from the estimate itself may leave it on another grid: then the estimate was no minimum.
         let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
         let from_estimate = &self.from_estimate;
-        let left = is_far(&estimate, &from_estimate.end);
+        let left = is_far(problem, &estimate, &from_estimate.end);
         let (own, height) = match outcome.log_likelihood.filter(|_| left) {
             Some(log_likelihood) => (&estimate, log_likelihood),
             None => (&from_estimate.end, from_estimate.height()),

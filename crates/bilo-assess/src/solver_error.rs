@@ -122,8 +122,7 @@ impl<'a> Search<'a> {
             return false;
         }
         let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
-        let Ok(solver) = ReferenceSolver::new(&problem) else { return false };
-        let solver = solver.interruptible(self.run.interrupt);
+        let Ok(solver) = self.run.reference_of(&problem) else { return false };
         let Ok(values) = observed(self.run, &solver, self.theta) else { return false };
         self.values.push(values);
         (self.classical, self.finer) = (next, Some((problem, solver)));

@@ -198,7 +198,9 @@ fn differs(unknown: &ScalarOutcome) -> Option<Reason> {
 /// is taken off (Richardson): then the grid says nothing against it.
 fn is_confirmed_beyond_grid(outcome: &Outcome, number: usize) -> bool {
     let unknown = &outcome.unknowns.numbers[number];
-    let shift = outcome.discretisation.as_ref().and_then(|found| found.shift.get(number));
+    // An order that three grids do not show is nothing to extrapolate by.
+    let known = outcome.discretisation.as_ref().filter(|found| found.safety <= 1.0);
+    let shift = known.and_then(|found| found.shift.get(number));
     let (Some(shift), Some(optimal), Some(sd)) = (shift, unknown.data_optimal, unknown.sd) else {
         return false;
     };

@@ -16,6 +16,16 @@ const FILL: f64 = 0.3;
 /// Steps in time in a plane that one factorisation serves: matrices change little from one to the next.
 const KEPT: f64 = 5.0;
 
+/// Solves of a search, as a rule, and the unknowns whose tangents cost as much as a solve.
+const SOLVES: f64 = 10.0;
+const TANGENTS_PER_SOLVE: f64 = 3.0;
+
+/// The cost of a search for the unknowns on the stated grid.
+pub fn of_search(problem: &Problem) -> f64 {
+    let solves = SOLVES * (1.0 + problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE);
+    solves * of_solve(problem, &problem.classical)
+}
+
 /// The cost of a solve on a grid, in unknowns of a band for one step, about 0.2 microseconds each.
 pub fn of_solve(problem: &Problem, classical: &Classical) -> f64 {
     let cells: f64 = classical.cells.iter().map(|&cells| cells as f64).product();

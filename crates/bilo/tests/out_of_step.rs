@@ -2,10 +2,19 @@
 //! than a cell.
 
 use bilo::observer::Silent;
-use bilo::outcome::Colour;
+use bilo::outcome::{Colour, Outcome};
 use bilo::problem::{Overrides, Problem};
 use bilo::{Job, run};
 use std::path::Path;
+
+/// Every number is within three and a half error bars of its truth, as 99.8 % of answers are where there are three.
+fn assert_near_truth(outcome: &Outcome) {
+    for unknown in &outcome.unknowns.numbers {
+        let (sd, truth) = (unknown.sd.expect("noisy data"), unknown.truth.expect("stated"));
+        let off = (unknown.estimate - truth) / sd;
+        assert!(off.abs() < 3.5, "from {}: {} is {off} sd off", unknown.guess, unknown.name);
+    }
+}
 
 /// FitzHugh and Nagumo's neuron, known for its rugged data loss (Ramsay, Hooker, Campbell and Cao, J. R. Stat. Soc. B 69, 741,
 /// 2007), with the truth, the times and the noise of that paper.
@@ -45,17 +54,12 @@ data  = {{ synthetic = {{ grid = {{ t = 80 }}, noise = 0.2 }} }}
     Problem::from_toml("neuron", &text, Path::new("."), &Overrides::default()).expect("a valid problem")
 }
 
-/// From guesses at which searches that enforce the equation from the start end elsewhere: within three and a half error bars
-/// of the truth, as 99.8 % of answers are where there are three, and the verdict is green.
+/// From guesses at which searches that enforce the equation from the start end elsewhere.
 #[test]
 fn a_neuron_is_found_from_afar() {
     for guess in [[0.5, 0.5, 5.0], [2.0, 2.0, 6.0], [0.1, 0.1, 0.5]] {
         let outcome = run(&neuron(guess), &Job::default(), &mut Silent).unwrap();
-        for unknown in &outcome.unknowns.numbers {
-            let (sd, truth) = (unknown.sd.expect("noisy data"), unknown.truth.expect("stated"));
-            let off = (unknown.estimate - truth) / sd;
-            assert!(off.abs() < 3.5, "from {guess:?}: {} is {off} sd off", unknown.name);
-        }
+        assert_near_truth(&outcome);
         assert_eq!(outcome.verdict.colour, Colour::Green, "from {guess:?}: {:?}", outcome.verdict.reasons);
     }
 }
@@ -89,10 +93,6 @@ data  = {{ synthetic = {{ grid = {{ x = 101 }}, noise = 0.004 }} }}
         let problem =
             Problem::from_toml("layer", &text, Path::new("."), &Overrides::default()).expect("valid");
         let outcome = run(&problem, &Job::default(), &mut Silent).unwrap();
-        for unknown in &outcome.unknowns.numbers {
-            let (sd, truth) = (unknown.sd.expect("noisy data"), unknown.truth.expect("stated"));
-            let off = (unknown.estimate - truth) / sd;
-            assert!(off.abs() < 3.5, "from ({eps}, {decay}): {} is {off} sd off", unknown.name);
-        }
+        assert_near_truth(&outcome);
     }
 }

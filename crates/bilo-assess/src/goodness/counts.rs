@@ -59,7 +59,7 @@ pub(super) fn bernoulli(values: &[f64], data: &[f64], fitted: f64) -> Option<Chi
 }
 
 /// Least sum of variances of zeros and ones whose sum of squares is nearly normal.
-const FEW_COINS: f64 = 5.0;
+const LEAST_VARIANCE: f64 = 5.0;
 
 /// Zeros and ones that are too few for bins: Σ (datum - probability)² against what is expected of it, in units of its standard
 /// deviation (Copas, Applied Statistics 38, 71, 1989).
@@ -68,7 +68,7 @@ pub(super) fn few_bernoulli(values: &[f64], data: &[f64]) -> Option<ChiSquare> {
     let sum = |of: &dyn Fn(f64) -> f64| values.iter().map(|&p| of(p)).sum::<f64>();
     let (expected, spread) = (sum(&variance), sum(&|p| (1.0 - 2.0 * p).powi(2) * variance(p)));
     let squares: f64 = values.iter().zip(data).map(|(p, datum)| (datum - p).powi(2)).sum();
-    let enough = expected >= FEW_COINS && spread > 0.0;
+    let enough = expected >= LEAST_VARIANCE && spread > 0.0;
     enough.then(|| ChiSquare::new((squares - expected).powi(2) / spread, 1.0)).flatten()
 }
 

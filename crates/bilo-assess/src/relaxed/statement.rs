@@ -117,6 +117,15 @@ impl<'a> Statement<'a> {
         (0..count).map(|v| own(v).map_or_else(|| relative * size(v), |datum| datum.sigma)).collect()
     }
 
+    /// The variables that are rates of others, each with the one that it is the rate of.
+    fn rates(&self) -> impl Iterator<Item = (usize, usize)> {
+        let rates = self.variables.iter().enumerate().filter(|(_, (_, order))| *order == 1);
+        rates.map(|(variable, &(state, _))| {
+            let of = self.variables.iter().position(|&other| other == (state, 0)).expect("its state");
+            (variable, of)
+        })
+    }
+
     fn time(&self, interval: f64) -> f64 {
         self.problem.coordinates[0].lo + self.step * interval
     }
@@ -141,10 +150,7 @@ impl<'a> Statement<'a> {
                 all[place * count + variable] = value;
             }
         }
-        for (variable, &(state, order)) in
-            self.variables.iter().enumerate().filter(|(_, (_, order))| *order == 1)
-        {
-            let of = self.variables.iter().position(|&other| other == (state, order - 1)).expect("its state");
+        for (variable, of) in self.rates() {
             for place in 0..self.intervals {
                 all[place * count + variable] =
                     (all[(place + 1) * count + of] - all[place * count + of]) / self.step;
@@ -190,19 +196,14 @@ impl<'a> Statement<'a> {
         }
         let part = (self.step / self.spacing).sqrt();
         let middle = self.equations.evaluated(self, states, eta, Times::Middles);
-        let points = self.intervals;
-        for interval in 0..points {
+        for interval in 0..self.intervals {
             for equation in 0..self.equations.count {
-                let mut row = self.equations.row(&middle, (equation, interval, points), self, eta.len());
+                let mut row = self.equations.row(&middle, (equation, interval), self, eta.len());
                 let size: f64 = row.rate_size.max(f64::MIN_POSITIVE);
                 row.scale(part * self.spacing / size);
                 visit(Kind::Residual, &row.as_row());
             }
-            for (variable, &(state, order)) in
-                self.variables.iter().enumerate().filter(|(_, (_, order))| *order == 1)
-            {
-                let of =
-                    self.variables.iter().position(|&other| other == (state, order - 1)).expect("its state");
+            for (variable, of) in self.rates() {
                 let factor = part * self.spacing / self.scales[of];
                 let (a, v) = (interval * count + of, interval * count + variable);
                 let (by_rate, by_value) = (factor / self.step, -0.5 * factor);
@@ -214,7 +215,7 @@ impl<'a> Statement<'a> {
         }
         let start = self.conditions.evaluated(self, states, eta, Times::Start);
         for condition in 0..self.conditions.count {
-            let mut row = self.conditions.row(&start, (condition, 0, 1), self, eta.len());
+            let mut row = self.conditions.row(&start, (condition, 0), self, eta.len());
             let size: f64 = row.value_size.max(f64::MIN_POSITIVE);
             row.scale(CONDITIONS.sqrt() / size);
             visit(Kind::Residual, &row.as_row());
@@ -309,7 +310,7 @@ impl Formulas {
     fn row(
         &self,
         evaluated: &Evaluated,
-        (formula, point, _): (usize, usize, usize),
+        (formula, point): (usize, usize),
         statement: &Statement<'_>,
         unknowns: usize,
     ) -> OwnedRow {

@@ -56,7 +56,7 @@ fn what_passed_is_green_and_has_no_reasons() {
 #[test]
 fn every_finding_has_its_colour() {
     type Change = fn(&mut Outcome);
-    let cases: [(Change, Option<(Colour, ReasonKind)>); 33] = [
+    let cases: [(Change, Option<(Colour, ReasonKind)>); 34] = [
         (|o| o.stop = Stop::Diverged, Some((Colour::Red, ReasonKind::Diverged))),
         (|o| o.stop = Stop::Interrupted, Some((Colour::Red, ReasonKind::Interrupted))),
         (
@@ -89,7 +89,14 @@ fn every_finding_has_its_colour() {
             },
             Some((Colour::Orange, ReasonKind::Discretisation)),
         ),
-        // A best fit that is off by what its grid is known to make, and one that is not.
+        // A best fit that is off by what its grid is known to make, one whose grid is in doubt, and one that is not.
+        (
+            |o| {
+                number(o).data_optimal = Some(2.11);
+                o.discretisation = Some(Discretisation { safety: 3.0, ..on_grids(3, 0.11, None) });
+            },
+            Some((Colour::Red, ReasonKind::SolversDisagree)),
+        ),
         (
             |o| {
                 number(o).data_optimal = Some(2.11);

@@ -222,17 +222,16 @@ impl Corrector {
         let (damping, least) = (self.damping, self.rules.damping[1]);
         // Damping shortens the slopes too, which nobody wants.
         self.damping = damping.min(least);
-        let found = match factor.filter(|_| damping <= least) {
-            Some(factor) => place.solve(&factor, &rows.by_unknown)?,
-            None => None,
-        };
-        let slopes = match found {
-            Some(slopes) => slopes,
-            None => match self.solve(&mut place, linear, &rows.by_unknown)? {
-                Some((_, slopes)) => slopes,
-                None => return Ok(Corrected::nowhere(place.weights)),
-            },
-        };
+        let mut found = None;
+        if let Some(factor) = factor.filter(|_| damping <= least) {
+            found = place.solve(&factor, &rows.by_unknown)?;
+            // Factors of a matrix nearby that did for the step need not do for the slopes.
+            self.kept = self.kept.take().filter(|_| found.is_some());
+        }
+        if found.is_none() {
+            found = self.solve(&mut place, linear, &rows.by_unknown)?.map(|(_, slopes)| slopes);
+        }
+        let Some(slopes) = found else { return Ok(Corrected::nowhere(place.weights)) };
         self.damping = if self.rules.linear { least } else { damping };
         let gradient_loss = gradient_loss(rows, &slopes);
         let slopes = slopes.into_iter().map(|slope| slope.weights).collect();

@@ -78,24 +78,20 @@ impl Factor {
     /// Whether a tangent has this matrix.
     pub(crate) fn is_of(&self, tangent: &Tangent) -> bool {
         match (self, tangent) {
-            (Factor::Columns(own, _) | Factor::Near(own, _), Tangent::Columns(other)) => own == other,
+            (Factor::Columns(own, _), Tangent::Columns(other)) => own == other,
             (Factor::Sparse(own, _), Tangent::Sparse(other)) => own == other,
             (Factor::Primal(own, _), Tangent::Primal(other, _)) => own == other,
             _ => false,
         }
     }
 
-    /// These factors for a tangent of the same shape, where it would cost much to make its own.
+    /// These factors for another tangent of the same shape, where it would cost much to make its own.
     pub(crate) fn near(&self, tangent: &Tangent) -> Option<Factor> {
-        let (Factor::Columns(old, factors) | Factor::Near(old, factors), Tangent::Columns(new)) =
-            (self, tangent)
-        else {
-            return None;
-        };
+        let (Factor::Columns(old, factors), Tangent::Columns(new)) = (self, tangent) else { return None };
         let alike = |(old, new): (&Block, &Block)| old.rows == new.rows && old.columns == new.columns;
         let large = new.iter().any(|block| block.columns.len() >= MANY_COLUMNS);
         let alike = old.len() == new.len() && old.iter().zip(&**new).all(alike);
-        (large && alike).then(|| Factor::Near(new.clone(), factors.clone()))
+        (large && alike && old != new).then(|| Factor::Near(new.clone(), factors.clone()))
     }
 
     /// The change for each b; none if the factors are those of a matrix that is not near enough.

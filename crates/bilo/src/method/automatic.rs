@@ -11,10 +11,6 @@ use bilo_problem::diagnostic::Result;
 use bilo_problem::{OperatorKind, Recipe};
 use bilo_reference::cost;
 
-/// Solves of a search, as a rule, and the unknowns whose tangents cost as much as a solve.
-const SOLVES: f64 = 10.0;
-const TANGENTS_PER_SOLVE: f64 = 3.0;
-
 /// Operations of linear algebra in the time of a unit of the reference solver's cost, and in some seconds.
 const OPERATIONS: f64 = 700.0;
 const SOME_SECONDS: f64 = 6e10;
@@ -97,9 +93,7 @@ fn allowance(run: &RunContext<'_>) -> f64 {
     if run.reference.is_err() || is_stated {
         return f64::INFINITY;
     }
-    let solves = SOLVES * (1.0 + run.problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE);
-    let search = solves * cost::of_solve(run.problem, &run.problem.classical);
-    (2.0 * OPERATIONS * search).max(SOME_SECONDS)
+    (2.0 * OPERATIONS * cost::of_search(run.problem)).max(SOME_SECONDS)
 }
 
 /// Whether nothing was stated that asks for networks or for a kind of operator.

@@ -18,16 +18,16 @@ const ROUNDING: f64 = 1e-9;
 
 /// The form of a state with these values, and those that it holds.
 pub(super) fn holding(values: &[FixedValue], names: &Values<'_>) -> (String, Vec<FixedValue>) {
-    let values: Vec<&FixedValue> = values.iter().filter(|value| names.is_smooth(&value.value)).collect();
+    let smooth = values.iter().filter(|value| names.is_smooth(&value.value));
+    let values: Vec<FixedValue> = smooth.cloned().collect();
     let mut form = Extension { names, text: "0".to_owned(), held: vec![] };
     let space = (0..names.coordinates.len()).filter(|&c| !names.coordinates[c].time);
     for coordinate in space {
         let own = values.iter().filter(|value| value.face.coordinate == coordinate);
-        form.add_faces(&once(own.copied().cloned().collect()));
+        form.add_faces(&once(own.cloned().collect()));
     }
     let at_start = values.iter().filter(|value| names.coordinates[value.face.coordinate].time);
-    let (rates, starts): (Vec<FixedValue>, Vec<FixedValue>) =
-        at_start.copied().cloned().partition(|value| value.rate);
+    let (rates, starts): (Vec<FixedValue>, Vec<FixedValue>) = at_start.cloned().partition(|value| value.rate);
     if let [start] = &once(starts)[..] {
         form.add_start(start, once(rates).first());
     }

@@ -124,8 +124,7 @@ fn grid(source: &Source) -> Html {
     let cells: Vec<String> = found.cells.iter().map(ToString::to_string).collect();
     let refined = if found.refined { ", finer than stated" } else { "" };
     let legend = format!(
-        "By how much each unknown would move on a grid without error, from {} grids, the finest with {} cells and {} \
-         steps{refined}; order {:.1}.",
+        "By how much the grid moves each unknown, from {} grids, the finest with {} cells and {} steps{refined}; order {:.1}.",
         found.grids,
         cells.join(" x "),
         found.steps,
