@@ -1,6 +1,9 @@
 """The problems of gallery/, run as they stand, against independent reference answers: one Markdown table.
 
-    bench/gallery [--bilo PATH] [--only TEXT] [--limit SECONDS] [--threads N] [--out DIR] [--json FILE]
+    bench/gallery [--bilo PATH] [--only TEXT] [--limit SECONDS] [--threads N] [--jobs N] [--guesses N] [--out DIR] [--json FILE]
+
+With `--guesses N` every problem runs N times, from guesses drawn at random within a factor 3 of the truth, or within 30 % of the range for
+a number with bounds; those of functions stay as they are.
 
 An answer is right if every unknown number is within max(0.3 sd, 0.1 %) of the independent optimum, and every unknown function has at most
 1.2 times the independent fit's relative error against the truth. Outcomes:
@@ -18,12 +21,15 @@ import argparse
 import ast
 import json
 import os
+import random
 import resource
 import struct
 import subprocess
 import tempfile
 import time
+import tomllib
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,11 +93,30 @@ def judge(reference, outcome, folder):
     return right, text
 
 
-def one(bilo, folder, limit, threads, keep):
+def random_guesses(folder, draw):
+    """Values to begin with for every unknown number, the same in every run."""
+    truth = json.loads((folder / "reference.json").read_text())["truth"]
+    unknowns = tomllib.loads((folder / "problem.toml").read_text())["unknown"]
+    numbers = random.Random(f"{folder.name} {draw}")
+    guesses = {}
+    for name, value in truth.items():
+        if "bounds" in unknowns.get(name, {}):
+            low, high = unknowns[name]["bounds"]
+            guesses[name] = min(max(value + numbers.uniform(-0.3, 0.3) * (high - low), low), high)
+        else:
+            guesses[name] = value * 3.0 ** numbers.uniform(-1.0, 1.0)
+    return guesses
+
+
+def one(bilo, folder, limit, threads, keep, draw):
     reference = json.loads((folder / "reference.json").read_text())
+    label = folder.name if draw is None else f"{folder.name}-{draw}"
     with tempfile.TemporaryDirectory() as scratch:
-        out = Path(keep or scratch) / folder.name
+        out = Path(keep or scratch) / label
         command = [bilo, "run", folder / "problem.toml", "--out", out, "--threads", str(threads), "--quiet"]
+        if draw is not None:
+            for unknown, value in random_guesses(folder, draw).items():
+                command += ["--guess", f"{unknown}={value:.4g}"]
         started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT)
@@ -101,8 +126,8 @@ def one(bilo, folder, limit, threads, keep):
         seconds, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if keep:
-            (Path(keep) / f"{folder.name}.log").write_text(log)
-        result = {"problem": folder.name, "class": reference["class"], "difficulty": reference["difficulty"], "seconds": seconds, "cpu": cpu}
+            (Path(keep) / f"{label}.log").write_text(log)
+        result = {"problem": label, "class": reference["class"], "difficulty": reference["difficulty"], "seconds": seconds, "cpu": cpu}
         file = out / "outcome.json"
         if done is None or not file.exists():
             words = [line for line in log.splitlines() if line.startswith(("error", "no end"))] or log.strip().splitlines()[-1:] or ["nothing said"]
@@ -126,22 +151,25 @@ def main():
     parser.add_argument("--only", default="", help="problems whose name or class has this text")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each problem")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1, help="problems at a time; their CPU seconds are counted together")
+    parser.add_argument("--guesses", type=int, help="random guesses for each problem, in place of the stated one")
     parser.add_argument("--out", help="keep the runs in this folder")
     parser.add_argument("--json", help="write the results to this file, too")
     options = parser.parse_args()
     if options.out:
         os.makedirs(options.out, exist_ok=True)
+    chosen = []
+    for file in sorted((ROOT / "gallery").glob("*/reference.json")):
+        if options.only in file.parent.name or options.only in json.loads(file.read_text())["class"]:
+            chosen += [(file.parent, draw) for draw in (range(options.guesses) if options.guesses else [None])]
+    keep = options.out and os.path.abspath(options.out)
     results = []
     print("| problem | class | seconds | of CPU | outcome | verdict | worst |\n|---|---|---|---|---|---|---|", flush=True)
-    for file in sorted((ROOT / "gallery").glob("*/reference.json")):
-        folder = file.parent
-        kind = json.loads(file.read_text())["class"]
-        if options.only not in folder.name and options.only not in kind:
-            continue
-        r = one(options.bilo, folder, options.limit, options.threads, options.out and os.path.abspath(options.out))
-        results.append(r)
-        verdict = " ".join([r["colour"], *(f"`{k}`" for k in dict.fromkeys(r["reasons"]))])
-        print(f"| {r['problem']} | {r['class']} | {r['seconds']:.1f} | {r['cpu']:.1f} | {r['outcome']} | {verdict} | {r['worst']} |", flush=True)
+    with ThreadPoolExecutor(options.jobs) as jobs:
+        for r in jobs.map(lambda c: one(options.bilo, c[0], options.limit, options.threads, keep, c[1]), chosen):
+            results.append(r)
+            verdict = " ".join([r["colour"], *(f"`{k}`" for k in dict.fromkeys(r["reasons"]))])
+            print(f"| {r['problem']} | {r['class']} | {r['seconds']:.1f} | {r['cpu']:.1f} | {r['outcome']} | {verdict} | {r['worst']} |", flush=True)
     counts = {}
     for r in results:
         counts[r["outcome"]] = counts.get(r["outcome"], 0) + 1

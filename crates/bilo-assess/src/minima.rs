@@ -176,10 +176,11 @@ impl Searches {
 
     /// Where the best minimum is, if it is another one than that of the estimate and better by so much.
     pub fn better(&self, problem: &Problem, outcome: &Outcome, by: f64) -> Option<&[f64]> {
-        // The search from the estimate itself may leave it on another grid: then the estimate was no minimum.
+        // The search from an estimate may leave it on another grid: then that was no minimum. One that had not come to its
+        // end is left as a matter of course.
         let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
         let from_estimate = &self.from_estimate;
-        let left = is_far(problem, &estimate, &from_estimate.end);
+        let left = outcome.stop == Stop::Converged && is_far(problem, &estimate, &from_estimate.end);
         let (own, height) = match outcome.log_likelihood.filter(|_| left) {
             Some(log_likelihood) => (&estimate, log_likelihood),
             None => (&from_estimate.end, from_estimate.height()),
