@@ -152,8 +152,10 @@ impl Fitting<'_> {
                     ..fit
                 };
             }
+            // A dispersion that was found makes of any scatter what is expected.
+            Likelihood::NegativeBinomial { .. } if part.free.is_some() => None,
             Likelihood::Poisson | Likelihood::NegativeBinomial { .. } => {
-                counts::of_rows(&self.observation.likelihood, self.values, &part.data, self.fitted())
+                counts::of_rows(self.noise.dispersion, self.values, &part.data, self.fitted())
             }
             Likelihood::Huber { .. } | Likelihood::Student { .. } | Likelihood::Censored { .. } => None,
             _ => self.chi_square(part),
@@ -226,6 +228,7 @@ impl Fitting<'_> {
         let scale = match self.noise.source {
             // The law has it.
             NoiseSource::Sigma => 1.0,
+            NoiseSource::Likelihood if part.free.is_some() => self.noise.dispersion.unwrap_or(1.0),
             _ => self.noise.sd.unwrap_or(1.0),
         };
         let sigma = |i: usize| scale * part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);

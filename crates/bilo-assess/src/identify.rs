@@ -145,7 +145,7 @@ fn information(
     for ((observation, points), observed) in problem.observations.iter().zip(points).zip(observed) {
         let table = expected_table(observation, &points.coordinates, &observed.values);
         let sites = Sites::new(problem, observation, &table, theta)?;
-        if !sites.calibrated {
+        if !sites.calibrated || observation.has_free_scale(&table) {
             return Ok(None);
         }
         // Twice the negative log-likelihood over the number of data: its second derivative is 2/N times the

@@ -5,7 +5,7 @@
 //! with L the likelihood, p the priors' density within the bounds, and C the covariance of the d unknowns. A noise level σ
 //! that is estimated has the density 1/σ: all models of the same data share it, so that its scale does not matter.
 
-use crate::outcome::{Outcome, ScalarOutcome};
+use crate::outcome::{Noise, Outcome, ScalarOutcome};
 use bilo_fit::joint_likelihood::JointLikelihood;
 use bilo_problem::{Prior, Problem};
 use faer::linalg::solvers::Llt;
@@ -33,10 +33,23 @@ fn log_evidence(outcome: &Outcome, problem: &Problem, joint: &JointLikelihood) -
         (lo + sd..=hi - sd).contains(&estimate).then(|| log_density(prior, bounds, estimate)).flatten()
     });
     let priors: f64 = priors.sum::<Option<f64>>()?;
-    let noise: f64 = joint.groups().iter().map(|group| log_average_of_noise(group.count())).sum();
+    let normal: f64 = joint.groups().iter().map(|group| log_average_of_noise(group.count())).sum();
+    let noise = normal + log_average_of_scales(outcome, problem);
     let dimension = numbers.len() as f64;
     let volume = dimension / 2.0 * TAU.ln() + log_determinant(numbers, &outcome.correlations)? / 2.0;
     Some(outcome.log_likelihood? + priors + noise + volume).filter(|evidence| evidence.is_finite())
+}
+
+/// The same as [`log_average_of_noise`] for other laws whose number was found, by Laplace's method.
+fn log_average_of_scales(outcome: &Outcome, problem: &Problem) -> f64 {
+    let observations = problem.observations.iter().zip(&outcome.noise);
+    let others = observations.filter(|(observation, _)| !observation.likelihood.is_normal());
+    let relative = |noise: &Noise| {
+        let of = |value: Option<f64>, error: Option<f64>| Some(error? / value?);
+        of(noise.sd, noise.sd_error).or(of(noise.dispersion, noise.dispersion_error))
+    };
+    let errors = others.filter_map(|(_, noise)| relative(noise)).filter(|error| error.is_finite());
+    errors.map(|error| 0.5 * TAU.ln() + error.ln()).sum()
 }
 
 /// log of ∫ L(σ)/σ dσ over the largest L, for n normal errors: ½ Γ(n/2) (2e/n)^(n/2).

@@ -43,11 +43,12 @@ fn fit(problem: &Problem, observation: &Observation, sites: &Sites, values: [Opt
     let there = |values: &[f64]| values[part.places.clone()].to_vec();
     let names = problem.coordinates.iter().map(|coordinate| coordinate.name.clone());
     let particles = matches!(observation.likelihood, Likelihood::PoissonProcess { .. });
+    let has_sigma = !matches!(observation.likelihood, Likelihood::NegativeBinomial { .. });
     let [network, classical] = values.map(|values| values.map(there));
     Fit {
         coordinates: names.zip(sites.sampling.coordinates.iter().map(|column| there(column))).collect(),
         data: (!particles).then(|| part.data.clone()),
-        sigma: part.sigma.clone(),
+        sigma: part.sigma.clone().filter(|_| has_sigma),
         network,
         classical,
     }

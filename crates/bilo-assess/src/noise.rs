@@ -6,7 +6,7 @@ use bilo_fit::joint_likelihood::{Errors, JointLikelihood};
 use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
 use bilo_problem::diagnostic::Result;
-use bilo_problem::sites::Sites;
+use bilo_problem::sites::{Scale, Sites};
 use bilo_problem::{Likelihood, Observation, Problem};
 
 /// Fewer effective data than this beyond what was fitted to them tell no noise level.
@@ -87,6 +87,9 @@ impl NoiseLevels {
             observations.push(stated(observation, errors, &sites[o]));
             let freedom = (sites[o].count - fitted.of(o)).max(0.0);
             (observations[o].count, observations[o].freedom) = (data.tables()[o].values.len(), freedom);
+            if let Some(scale) = sites[o].scale(&values[o])? {
+                observations[o].found(scale, widening(&sites[o], fitted.of(o)));
+            }
         }
         estimate(&mut observations, problem, &joint, sites, values, fitted);
         let mut spread = vec![];
@@ -104,7 +107,9 @@ impl NoiseLevels {
             match (sites.calibrated, observations[o].sd) {
                 // A loss that is 2/N times a negative log-likelihood: its gradient varies as it curves.
                 (true, _) => {
-                    spread.extend(vec![(terms.weights[o] / sites.count).sqrt(); roots.len()]);
+                    let spread_of_one =
+                        widening(sites, fitted.of(o)) * (terms.weights[o] / sites.count).sqrt();
+                    spread.extend(vec![spread_of_one; roots.len()]);
                 }
                 // Without noise all that can be said is how errors of one size would show.
                 (false, Some(0.0)) => spread.extend_from_slice(roots),
@@ -126,9 +131,42 @@ impl NoiseLevels {
     }
 }
 
+/// How much wider the scale of errors is than where the likelihood of the data is largest, since some of their freedom is taken
+/// up by the unknowns: as for normal errors. One where the scale is known, or is none of errors.
+fn widening(sites: &Sites, fitted: f64) -> f64 {
+    let of_errors = |free: &Likelihood| !matches!(free, Likelihood::NegativeBinomial { .. });
+    match sites.parts.iter().any(|part| part.free.as_ref().is_some_and(of_errors)) {
+        true => (sites.count / (sites.count - fitted).max(FEWEST)).sqrt(),
+        false => 1.0,
+    }
+}
+
+impl Noise {
+    /// Puts the number of the law that was found.
+    fn found(&mut self, scale: Scale, widening: f64) {
+        let found = (Some(widening * scale.value), Some(widening * scale.error));
+        match self.source {
+            NoiseSource::Likelihood => (self.dispersion, self.dispersion_error) = found,
+            _ => (self.sd, self.sd_error) = found,
+        }
+    }
+}
+
 /// What is known of an observation's noise before anything is estimated.
 fn stated(observation: &Observation, errors: Errors, sites: &Sites) -> Noise {
     let made = observation.stated_noise();
+    let name = || observation.name.clone();
+    if let Likelihood::NegativeBinomial { dispersion } = observation.likelihood {
+        return Noise {
+            observation: name(),
+            source: NoiseSource::Likelihood,
+            dispersion,
+            ..Noise::default()
+        };
+    }
+    if sites.parts.iter().any(|part| part.free.is_some()) {
+        return Noise { observation: name(), source: NoiseSource::Residuals, ..Noise::default() };
+    }
     let sigma = sites.parts.iter().find_map(|part| part.sigma.as_ref());
     let mean_square =
         |sigma: &Vec<f64>| sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / sigma.len().max(1) as f64;
@@ -141,7 +179,7 @@ fn stated(observation: &Observation, errors: Errors, sites: &Sites) -> Noise {
         (Errors::NoLikelihood, _) if made.is_some() => (NoiseSource::Stated, made),
         (Errors::Estimated | Errors::NoLikelihood, _) => (NoiseSource::Residuals, None),
     };
-    Noise { observation: observation.name.clone(), source, sd, ..Noise::default() }
+    Noise { observation: name(), source, sd, ..Noise::default() }
 }
 
 /// The noise levels that nobody stated: s² = Σ r²/(n - p), over all observations that share one.
@@ -157,7 +195,9 @@ fn estimate(
     let alone = (0..observations.len()).filter(|o| !grouped.contains(o)).map(|o| (vec![o], vec![1.0]));
     let groups = joint.groups().iter().map(|group| (group.members.clone(), group.variances.clone()));
     for (members, variances) in groups.chain(alone.collect::<Vec<_>>()) {
-        if members.iter().any(|&o| observations[o].source != NoiseSource::Residuals) {
+        let found =
+            |o: &usize| observations[*o].source != NoiseSource::Residuals || observations[*o].sd.is_some();
+        if members.iter().any(found) {
             continue;
         }
         let (mut squares, mut freedom) = (0.0, 0.0);

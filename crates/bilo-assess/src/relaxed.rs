@@ -33,11 +33,13 @@ const DAMPING: [f64; 2] = [1e-3, 1e9];
 /// Longest step of a logarithm.
 const LONGEST: f64 = 1.0;
 
-/// Numbers that an equation in step with the data has; none where it is not an initial value problem in time alone, or no
-/// state is observed by itself.
-pub(crate) fn start(run: &RunContext<'_>) -> Option<Vec<f64>> {
+/// Numbers that an equation in step with the data has, from others; none where it is not an initial value problem in time alone,
+/// or no state is observed by itself.
+pub(crate) fn start(run: &RunContext<'_>, from: &[f64]) -> Option<Vec<f64>> {
     let statement = Statement::new(run, INTERVALS)?;
-    let mut here = Relaxed { states: statement.first_states(run), eta: run.problem.eta_of_guess() };
+    let unknowns = run.problem.unknowns.iter().zip(from);
+    let eta = unknowns.map(|(unknown, &theta)| unknown.project(unknown.eta_of(theta))).collect();
+    let mut here = Relaxed { states: statement.first_states(run), eta };
     let mut share_before = f64::INFINITY;
     for weight in WEIGHTS {
         if run.interrupt.is_due() {

@@ -57,6 +57,11 @@ impl Verdict {
         self.reasons.iter().any(doubts)
     }
 
+    /// Whether an unknown is where nobody expects it.
+    pub fn ran_away(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.kind == ReasonKind::RanAway)
+    }
+
     /// The verdict on an outcome.
     pub fn of(outcome: &Outcome) -> Verdict {
         let parts: [fn(&Outcome) -> Vec<Reason>; 8] =

@@ -60,7 +60,10 @@ impl Model {
 /// The observations whose noise levels are estimated, together where they have one level.
 fn estimated_noise(problem: &Problem, tables: &[Table]) -> Vec<Vec<usize>> {
     let joint = JointLikelihood::new(problem, tables);
-    joint.groups().iter().map(|group| group.members.clone()).collect()
+    let normal = joint.groups().iter().map(|group| group.members.clone());
+    let others = problem.observations.iter().zip(tables).enumerate();
+    let others = others.filter(|(_, (observation, table))| observation.has_free_scale(table));
+    normal.chain(others.map(|(number, _)| vec![number])).collect()
 }
 
 pub(crate) fn compare(task: &CompareTask) -> Result<(), Failure> {

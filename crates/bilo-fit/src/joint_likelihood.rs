@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-12;
 /// Where the size of an observation's errors is known from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Errors {
-    /// Its likelihood has it: a column or a number `sigma`, or a law that knows it.
+    /// Its likelihood has it: a column or a number `sigma`, or a law that knows it, or finds it with the values.
     Stated,
     /// The noise of synthetic data.
     Made(f64),
@@ -246,11 +246,7 @@ impl JointLikelihood {
 impl Logarithm {
     fn new(observation: &Observation, table: &Table, errors: Errors) -> Logarithm {
         let count = observation.weight * table.values.len().max(1) as f64;
-        let gaussian = observation.likelihood.is_normal() || observation.likelihood == Likelihood::MeanSquare;
-        let normal = if gaussian { count / 2.0 * std::f64::consts::TAU.ln() } else { 0.0 };
-        let normal = normal + of_logarithms(observation, table);
-        let sigma = table.sigma.as_deref().unwrap_or_default();
-        let logarithms = || observation.weight * sigma.iter().map(|sigma| sigma.ln()).sum::<f64>();
+        let normal = count / 2.0 * std::f64::consts::TAU.ln() + of_logarithms(observation, table);
         let known = |noise: f64| Logarithm {
             factor: count / 2.0 / (noise * noise),
             constant: normal + count * noise.ln(),
@@ -258,10 +254,11 @@ impl Logarithm {
         };
         let made = observation.stated_noise().filter(|_| observation.likelihood == Likelihood::MeanSquare);
         match (errors, made) {
-            (Errors::Stated, _) => {
-                let constant = if gaussian { normal + logarithms() } else { 0.0 };
-                Logarithm { factor: count / 2.0, constant, of_logarithm: None }
-            }
+            (Errors::Stated, _) => Logarithm {
+                factor: count / 2.0,
+                constant: normalisers(observation, table),
+                of_logarithm: None,
+            },
             (Errors::Made(noise), _) | (Errors::NoLikelihood, Some(noise)) => known(noise),
             // In a group.
             (Errors::Estimated, _) => Logarithm { factor: 0.0, constant: 0.0, of_logarithm: None },
@@ -272,6 +269,19 @@ impl Logarithm {
             },
         }
     }
+}
+
+/// What the densities of all data are multiplied by, as minus the logarithm. Where the law's number is found with the values,
+/// the term of the observation has it.
+fn normalisers(observation: &Observation, table: &Table) -> f64 {
+    if observation.has_free_scale(table) {
+        return 0.0;
+    }
+    let scale = observation.stated_scale(table);
+    let scale = |i: usize| scale.as_ref().map_or(1.0, |scale| scale[i]);
+    let data = table.values.iter().enumerate();
+    observation.weight
+        * data.map(|(i, &datum)| observation.likelihood.normaliser(datum, scale(i))).sum::<f64>()
 }
 
 /// Errors of logarithms have a density in the data themselves that is 1/data times as large.

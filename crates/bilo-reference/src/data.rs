@@ -95,7 +95,7 @@ impl Maker<'_> {
         let mean = value.max(f64::MIN_POSITIVE);
         match self.observation.likelihood {
             Likelihood::Poisson => Poisson::new(mean).map_or(0.0, |law| law.sample(random)),
-            Likelihood::NegativeBinomial { dispersion } => {
+            Likelihood::NegativeBinomial { dispersion: Some(dispersion) } => {
                 // A Poisson distribution whose mean has a gamma distribution.
                 let mean = Gamma::new(dispersion, mean / dispersion).map_or(mean, |law| law.sample(random));
                 Poisson::new(mean.max(f64::MIN_POSITIVE)).map_or(0.0, |law| law.sample(random))

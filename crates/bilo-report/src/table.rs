@@ -270,9 +270,13 @@ fn classical(outcome: &Outcome) -> String {
             NoiseSource::Likelihood => "as its likelihood says",
             NoiseSource::None => "as stated",
         };
-        match noise.sd {
-            Some(sd) => format!("noise {sd:.2e} in {} ({source})", noise.observation),
-            None => format!("{} {source}", noise.observation),
+        let name = &noise.observation;
+        match (noise.sd, noise.dispersion, noise.dispersion_error) {
+            (Some(sd), ..) => format!("noise {sd:.2e} in {name} ({source})"),
+            (None, Some(dispersion), Some(error)) => {
+                format!("dispersion {dispersion:.3} ± {error:.1} in {name} (from the counts)")
+            }
+            _ => format!("{name} {source}"),
         }
     });
     let noise: Vec<String> = noise.collect();

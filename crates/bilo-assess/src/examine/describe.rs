@@ -176,10 +176,18 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
         let sigma = match (o.sigma, &o.data, &o.likelihood) {
             (Sigma::Known(sigma), ..) => format!(", sigma {sigma}"),
             (Sigma::Estimated, ..) => ", noise to be estimated".to_owned(),
-            (Sigma::OfData, Data::Table(table), Likelihood::Gaussian) => match table.sigma {
-                Some(_) => ", each with its sigma".to_owned(),
-                None => ", noise to be estimated".to_owned(),
-            },
+            (Sigma::OfData, Data::Table(table), Likelihood::NegativeBinomial { .. }) => {
+                if o.has_free_scale(table) { ", dispersion to be estimated" } else { "" }.to_owned()
+            }
+            (Sigma::OfData, Data::Table(table), likelihood) => {
+                let normal = likelihood.is_normal();
+                match (o.stated_scale(table), table.sigma.is_some()) {
+                    (Some(_), true) => ", each with its sigma",
+                    (None, _) if normal || o.has_free_scale(table) => ", noise to be estimated",
+                    _ => "",
+                }
+                .to_owned()
+            }
             _ => String::new(),
         };
         format!("{}: {} ({data}{sigma}{likelihood})", o.name, o.value.text)

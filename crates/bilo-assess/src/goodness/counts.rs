@@ -1,23 +1,21 @@
 //! Chi-square of things that are counted: ones among zeros and ones, particles in stretches of space.
 
 use crate::outcome::ChiSquare;
+use bilo_problem::Problem;
 use bilo_problem::sites::Sites;
-use bilo_problem::{Likelihood, Problem};
 
 /// Expected counts of a bin that are enough for chi-square's law.
 const ENOUGH: f64 = 5.0;
 
-/// Chi-square of counts in bins of neighbouring rows, whose expected counts are at least [`ENOUGH`].
+/// Chi-square of counts in bins of neighbouring rows, whose expected counts are at least [`ENOUGH`]; Poisson's without a
+/// dispersion.
 pub(crate) fn of_rows(
-    likelihood: &Likelihood,
+    dispersion: Option<f64>,
     means: &[f64],
     data: &[f64],
     fitted: f64,
 ) -> Option<ChiSquare> {
-    let variance = |mean: f64| match likelihood {
-        Likelihood::NegativeBinomial { dispersion } => mean + mean * mean / dispersion,
-        _ => mean,
-    };
+    let variance = |mean: f64| mean + dispersion.map_or(0.0, |dispersion| mean * mean / dispersion);
     let (mut chi_square, mut bins) = (0.0, 0.0);
     let (mut expected, mut seen, mut spread) = (0.0, 0.0, 0.0);
     for (&mean, &count) in means.iter().zip(data) {

@@ -200,6 +200,12 @@ pub struct Noise {
     /// The standard error of that, where it was estimated.
     #[serde(default)]
     pub sd_error: Option<f64>,
+    /// The dispersion of counts that have one.
+    #[serde(default)]
+    pub dispersion: Option<f64>,
+    /// The standard error of that, where it was estimated.
+    #[serde(default)]
+    pub dispersion_error: Option<f64>,
     /// The number of data.
     #[serde(default)]
     pub count: usize,

@@ -50,6 +50,7 @@ impl Penalty {
                     places: 0..nodes,
                     data: data.clone(),
                     sigma: None,
+                    free: None,
                     weights: vec![share; nodes],
                 }],
                 count: nodes as f64,

@@ -58,6 +58,7 @@ impl Upper {
         let guess = problem.thetas(&problem.eta_of_guess());
         for (number, (observation, table)) in problem.observations.iter().zip(tables).enumerate() {
             observation.require_local("networks")?;
+            observation.require_stated_scale(&table, "networks")?;
             let sites = Sites::new(problem, observation, &table, &guess)?;
             let mut parts = vec![];
             for part in &sites.parts {

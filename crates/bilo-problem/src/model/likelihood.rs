@@ -21,8 +21,8 @@ pub enum Likelihood {
     Poisson,
     /// The data are counts whose variance is mean + mean²/dispersion: more than Poisson's, the less the dispersion.
     NegativeBinomial {
-        /// The size of the distribution; large for Poisson's.
-        dispersion: f64,
+        /// The size of the distribution, large for Poisson's; estimated if none is stated.
+        dispersion: Option<f64>,
     },
     /// The logarithms of the data have normal errors about the logarithm of the value: sigma is relative.
     LogNormal,
@@ -37,14 +37,14 @@ pub enum Likelihood {
     Huber {
         /// In units of sigma.
         threshold: f64,
-        /// The standard deviation of data that have none of their own.
+        /// The standard deviation of data that have none of their own; estimated if there is none.
         sigma: Option<f64>,
     },
     /// Errors with Student's distribution: far outliers hardly count.
     Student {
         /// Degrees of freedom.
         freedom: f64,
-        /// The scale of data that have none of their own.
+        /// The scale of data that have none of their own; estimated if there is none.
         sigma: Option<f64>,
     },
     /// The data are places of particles, a Poisson process whose intensity is the value.
@@ -147,14 +147,12 @@ impl Likelihood {
         matches!(self, Likelihood::Gaussian | Likelihood::LogNormal)
     }
 
-    /// (data - value)/sd as the distribution has it, where sigma is the stated size of errors; none where a datum says
-    /// something else.
+    /// (data - value)/sd as the distribution has it, where sigma is the number of its law, the size of errors or the dispersion
+    /// of counts; none where a datum says something else.
     pub fn residual(&self, value: f64, data: f64, sigma: f64) -> Option<f64> {
         Some(match *self {
             Likelihood::Poisson => (data - value) / value.sqrt(),
-            Likelihood::NegativeBinomial { dispersion } => {
-                (data - value) / (value + value * value / dispersion).sqrt()
-            }
+            Likelihood::NegativeBinomial { .. } => (data - value) / (value + value * value / sigma).sqrt(),
             Likelihood::LogNormal => (data.ln() - value.ln()) / sigma,
             Likelihood::Censored { below, above } => {
                 let beyond = below.is_some_and(|lo| data <= lo) || above.is_some_and(|hi| data >= hi);

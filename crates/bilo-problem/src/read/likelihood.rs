@@ -25,14 +25,11 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
     let path = reader.path("likelihood");
     if let Value::Text(_) = node.value {
         let alone = simple(node, coordinates)?;
-        let needs = match alone {
-            Likelihood::NegativeBinomial { .. } => "{ kind = \"negative-binomial\", dispersion = 10.0 }",
-            Likelihood::Censored { .. } => "{ kind = \"censored\", below = 0.1 }",
-            _ => return Ok(alone),
-        };
-        let message = format!("the likelihood `{}` needs a number", alone.name());
-        let error = Diagnostic::new(message, node.origin.clone());
-        return Err(error.help(format!("write `likelihood = {needs}`")).into());
+        if !matches!(alone, Likelihood::Censored { .. }) {
+            return Ok(alone);
+        }
+        let error = Diagnostic::new("the likelihood `censored` needs a limit", node.origin.clone());
+        return Err(error.help("write `likelihood = { kind = \"censored\", below = 0.1 }`").into());
     }
     let inner = Reader::of(node, &path, reader.constants(), &schema::LIKELIHOOD.names())?;
     if let Some(node) = inner.get("custom") {
@@ -44,8 +41,8 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
         Likelihood::Huber { .. } | Likelihood::Student { .. } => robust(&inner),
         Likelihood::NegativeBinomial { .. } => {
             only(&inner, &["kind", "dispersion"])?;
-            let dispersion = inner.number("dispersion")?;
-            let dispersion = dispersion.ok_or_else(|| inner.missing("dispersion", "10.0"))?;
+            let stated = !inner.is_estimate("dispersion");
+            let dispersion = stated.then(|| inner.number("dispersion")).transpose()?.flatten();
             Ok(Likelihood::NegativeBinomial { dispersion })
         }
         Likelihood::Censored { .. } => {
@@ -80,9 +77,9 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
         }
         LikelihoodName::Student => Likelihood::Student { freedom: Likelihood::FREEDOM, sigma: None },
         LikelihoodName::Poisson => Likelihood::Poisson,
-        // Their numbers are in a table.
-        LikelihoodName::NegativeBinomial => Likelihood::NegativeBinomial { dispersion: f64::NAN },
+        LikelihoodName::NegativeBinomial => Likelihood::NegativeBinomial { dispersion: None },
         LikelihoodName::LogNormal => Likelihood::LogNormal,
+        // Its limits are in a table.
         LikelihoodName::Censored => Likelihood::Censored { below: None, above: None },
         LikelihoodName::PoissonProcess => Likelihood::PoissonProcess {
             snapshots: 1.0,

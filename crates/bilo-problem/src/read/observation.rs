@@ -8,12 +8,9 @@ use crate::read::likelihood::read_likelihood;
 use crate::read::points::{coordinate_number, read_spec};
 use crate::schema;
 use crate::tree::reader::{Reader, number, string, table};
-use crate::tree::{Entry, Node, Value, join};
+use crate::tree::{Entry, Node, join};
 use crate::written::ObservationSpec;
 use crate::written::data::{DataChoice, Decimal, FileLayout, FileSpec, Missing, SyntheticSpec};
-
-/// The word for a sigma that is not known.
-const ESTIMATE: &str = "estimate";
 
 impl Statement<'_> {
     pub(super) fn observation(&self, path: &str, entry: &Entry) -> Result<ObservationSpec> {
@@ -97,9 +94,7 @@ impl Statement<'_> {
 
 /// `sigma`: a number, or the word `estimate`.
 fn read_sigma(reader: &Reader<'_>) -> Result<Sigma> {
-    let estimated =
-        reader.get("sigma").is_some_and(|node| matches!(&node.value, Value::Text(text) if text == ESTIMATE));
-    if estimated {
+    if reader.is_estimate("sigma") {
         return Ok(Sigma::Estimated);
     }
     Ok(reader.number("sigma")?.map_or(Sigma::OfData, Sigma::Known))

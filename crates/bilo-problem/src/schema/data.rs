@@ -226,10 +226,11 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
         ),
         optional(
             "dispersion",
-            Positive,
-            "required by it",
-            "`\"negative-binomial\"` only: the variance of a count is mean + mean²/dispersion",
-        ),
+            Any(&[Positive, Word(&["estimate"])]),
+            "`\"estimate\"`",
+            "`\"negative-binomial\"` only: the variance of a count is mean + mean²/dispersion; `\"estimate\"` finds it with the unknowns",
+        )
+        .said("number or `\"estimate\"`"),
         optional(
             "below",
             Number,
@@ -246,7 +247,7 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
         optional(
             "sigma",
             Positive,
-            "the `noise` of synthetic data",
+            "the `noise` of synthetic data, else estimated",
             "`\"huber\"` and `\"student\"` only: the size of usual errors, where the data have no column `sigma`",
         ),
         optional(

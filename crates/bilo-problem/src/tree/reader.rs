@@ -79,6 +79,11 @@ impl<'a> Reader<'a> {
         self.get(key).map(|node| number(node, key, self.constants)).transpose()
     }
 
+    /// Whether the word `estimate` stands in place of a number.
+    pub(crate) fn is_estimate(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|node| matches!(&node.value, Value::Text(text) if text == "estimate"))
+    }
+
     pub(crate) fn count(&self, key: &str) -> Result<Option<usize>> {
         self.get(key).map(|node| count(node, key)).transpose()
     }

@@ -3,10 +3,10 @@
 //! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
 //! only from the best of them, if that is better than where it ended.
 
-use super::{Job, Method, weights};
+use super::{Adjoint, Job, Method, weights};
 use bilo_assess::RunContext;
 use bilo_assess::minima::{Searches, is_cheap};
-use bilo_assess::outcome::{Outcome, Stop};
+use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
@@ -39,42 +39,52 @@ pub(super) fn from_elsewhere(
     }
     monitor.note(&format!("searching from {count} other starts"));
     let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let Some(searches) = Searches::new(run, count, &estimate, !outcome.verdict.doubts_fit()) else {
+    let fitted = !outcome.verdict.doubts_fit() && !outcome.verdict.ran_away();
+    let Some(searches) = Searches::new(run, count, &estimate, fitted) else {
         return Ok(outcome);
     };
-    let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).map(<[f64]>::to_vec)
-    {
-        Some(start) => again(run, job, outcome, &start, monitor)?,
+    let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).cloned() {
+        Some(found) => again(run, job, outcome, &found, monitor)?,
         None => (outcome, false),
     };
-    searches.add_to(&mut outcome, run.problem, found_here);
+    searches.add_to(&mut outcome, run, found_here);
     outcome.judge();
     Ok(outcome)
 }
 
-/// The method from another start, and whether that came to something better; else the outcome as it was.
+/// The method from what a search found, and whether that came to something better; else the outcome as it was. Where a method that
+/// may choose leaves the minimum that the reference solver had found, that is taken from there.
 fn again(
     run: &RunContext<'_>,
     job: &Job,
     first: Outcome,
-    start: &[f64],
+    found: &StartOutcome,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Outcome, bool)> {
+    let start = &found.end[..];
     let unknowns = run.problem.unknowns.iter().zip(start);
     let named = unknowns.map(|(unknown, &value)| format!("{} = {}", unknown.name, digits(value, 4)));
     let place = named.collect::<Vec<_>>().join(", ");
     monitor.note(&format!("a better minimum is near {place}: searching again from there"));
-    let mut second = match started_at(run, job.method, start, monitor) {
-        Ok(second) => second,
-        Err(error) if error.ends_search() => return Err(error),
-        Err(error) => {
-            monitor.note(&format!("no search from there: {}", error.headline()));
-            return Ok((first, false));
+    let mut best: Option<Outcome> = None;
+    let methods: [&dyn Method; 2] = [job.method, &Adjoint];
+    for method in &methods[..if job.method.begins_again() { 2 } else { 1 }] {
+        match started_at(run, *method, start, monitor) {
+            Ok(second) if best.as_ref().is_none_or(|best| second.log_likelihood > best.log_likelihood) => {
+                best = Some(second);
+            }
+            Ok(_) => {}
+            Err(error) if error.ends_search() => return Err(error),
+            Err(error) => monitor.note(&format!("no search from there: {}", error.headline())),
         }
-    };
-    if second.log_likelihood <= first.log_likelihood {
-        return Ok((first, false));
+        let stayed = |best: &Outcome| best.log_likelihood > found.log_likelihood.map(|there| there - BETTER);
+        if best.as_ref().is_some_and(stayed) {
+            break;
+        }
     }
+    let Some(mut second) = best.filter(|best| best.log_likelihood > first.log_likelihood) else {
+        return Ok((first, false));
+    };
     second
         .notes
         .push(format!("the search from the guess ended in a worse minimum; this one was found from {place}"));

@@ -42,12 +42,12 @@ impl Check<'_> {
         })?;
         let positive = |key: &str, value: f64| self.positive(&format!("{path}.{key}"), value);
         let noise = observation.stated_noise();
+        // The scale of data can be estimated, but not where they have no errors.
         let needs_sigma = |sigma: Option<f64>| {
-            let of_table = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
+            let exact = matches!(&observation.data, Data::Synthetic { .. });
             sigma.map_or(Ok(()), |sigma| positive("sigma", sigma))?;
-            self.demand(of_table || sigma.or(noise).is_some(), path, || {
-                "this likelihood needs the size of usual errors: a column `sigma` of the data, or `sigma` of the observation"
-                    .to_owned()
+            self.demand(!exact || sigma.or(noise).is_some(), path, || {
+                "synthetic data of this likelihood need their `noise`".to_owned()
             })
         };
         match &observation.likelihood {
@@ -81,7 +81,13 @@ impl Check<'_> {
                 let message = "synthetic counts are drawn from their distribution, without `noise`";
                 Err(self.error(path, message.to_owned()).into())
             }
-            Likelihood::NegativeBinomial { dispersion } => positive("dispersion", *dispersion),
+            Likelihood::NegativeBinomial { dispersion: Some(dispersion) } => {
+                positive("dispersion", *dispersion)
+            }
+            Likelihood::NegativeBinomial { dispersion: None } => {
+                let drawn = matches!(observation.data, Data::Synthetic { .. });
+                self.demand(!drawn, path, || "synthetic counts need their `dispersion`".to_owned())
+            }
             Likelihood::Censored { below, above } => {
                 let fine = below.zip(*above).is_none_or(|(lo, hi)| lo < hi);
                 self.demand(fine, path, || "the limit `below` must be less than `above`".to_owned())?;
@@ -112,7 +118,14 @@ impl Check<'_> {
                         | Likelihood::Custom(_)
                 )
             }
-            Sigma::Estimated => likelihood.is_normal(),
+            Sigma::Estimated => matches!(
+                likelihood,
+                Likelihood::Gaussian
+                    | Likelihood::LogNormal
+                    | Likelihood::Censored { .. }
+                    | Likelihood::Huber { .. }
+                    | Likelihood::Student { .. }
+            ),
         };
         self.demand(belongs, path, || {
             format!("`sigma` as stated does not belong to the likelihood `{}`", likelihood.name())
