@@ -38,6 +38,12 @@ const SAFETY: f64 = 3.0;
 /// Least observed order that is believed.
 const LOWEST_ORDER: f64 = 0.5;
 
+/// Squares of standardised residuals that no errors make, on average.
+const IMPOSSIBLE: f64 = 9.0;
+
+/// Errors of the grid that are less than this part of such residuals are not what is wrong.
+const NO_HELP: f64 = 0.1;
+
 /// What was found out about the grid.
 pub(crate) struct Grid {
     /// A finer grid, if the stated one was too coarse, with its solver.
@@ -67,6 +73,8 @@ struct Search<'a> {
     values: Vec<Vec<Vec<f64>>>,
     classical: Classical,
     finer: Option<(Problem, ReferenceSolver)>,
+    /// What is left of the data where they are not fitted.
+    misfit: Option<Vec<Vec<f64>>>,
 }
 
 /// The unknowns near an evaluation as linear functions of the observed values, and their standard deviations.
@@ -86,6 +94,7 @@ impl<'a> Search<'a> {
             values: vec![evaluation.values.clone()],
             classical: run.problem.classical.clone(),
             finer: None,
+            misfit: misfit(run, evaluation),
         };
         let coarse = coarser(&run.problem.classical);
         match coarse.and_then(|coarse| values_on(run, &coarse, &evaluation.theta).ok()) {
@@ -98,7 +107,8 @@ impl<'a> Search<'a> {
 
     fn refine(mut self) -> Grid {
         let numbers = self.run.problem.functions.is_empty();
-        while numbers && self.ratios().is_some_and(|ratios| largest(&ratios) > FINE) && self.next() {}
+        let coarse = |search: &Self| search.ratios().is_some_and(|ratios| largest(&ratios) > FINE);
+        while numbers && coarse(&self) && !self.is_beside_the_point() && self.next() {}
         let shift = self.shift();
         let ratios = self.ratios().unwrap_or_default();
         let outcome = Discretisation {
@@ -113,6 +123,13 @@ impl<'a> Search<'a> {
             of_functions: ratios.get(self.theta.eta.len()..).unwrap_or_default().to_vec(),
         };
         Grid { values: self.errors(), finer: self.finer, outcome }
+    }
+
+    /// Whether the data are not fitted, and no finer grid would help that.
+    fn is_beside_the_point(&self) -> bool {
+        let Some(residuals) = &self.misfit else { return false };
+        let square = |values: &[Vec<f64>]| values.iter().flatten().map(|value| value * value).sum::<f64>();
+        square(&self.errors()) < (NO_HELP * NO_HELP) * square(residuals)
     }
 
     /// Solves on a grid of half the cells' size; false where that is too much work or fails.
@@ -233,6 +250,24 @@ impl Fit {
             Fit::Numbers(_, sd) | Fit::Functions(_, _, sd) => sd,
         }
     }
+}
+
+/// What is left of data with stated errors, if that is impossible; none for other data.
+fn misfit(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Vec<Vec<f64>>> {
+    let (mut residuals, mut squares, mut count) = (vec![], 0.0, 0.0);
+    for ((observation, sites), values) in
+        run.problem.observations.iter().zip(&evaluation.sites).zip(&evaluation.values)
+    {
+        let part = sites.parts.last().filter(|part| part.free.is_none() && sites.calibrated)?;
+        let sigma = |i: usize| part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
+        let there = values[part.places.clone()].iter().zip(&part.data);
+        for (i, (&value, &datum)) in there.clone().enumerate() {
+            squares += observation.likelihood.residual(value, datum, sigma(i)).unwrap_or(0.0).powi(2);
+            count += 1.0;
+        }
+        residuals.push(there.map(|(value, datum)| value - datum).collect());
+    }
+    (squares > IMPOSSIBLE * count).then_some(residuals)
 }
 
 fn values_on(run: &RunContext<'_>, classical: &Classical, theta: &Theta) -> Result<Vec<Vec<f64>>> {

@@ -10,6 +10,7 @@ use bilo_fit::parallel;
 use bilo_problem::diagnostic::ErrorKind;
 use bilo_problem::{Problem, Transform, Unknown};
 use bilo_reference::misfit::ReferenceLoss;
+use faer::{Mat, Side};
 
 /// No grid moves values by more than this part of them, unless they are no minimum on another.
 const FAR: f64 = 0.3;
@@ -25,6 +26,9 @@ const ALIKE_IN_SIZE: f64 = 30.0;
 
 /// Most pairs of numbers that exchange their places for a start.
 const MOST_PAIRS: usize = 6;
+
+/// How far along a valley another minimum is looked for, in standard deviations.
+const VALLEY: f64 = 4.0;
 
 /// Starts from which a relaxed equation is tried where the data are not fitted, the guess among them.
 const RELAXED: usize = 4;
@@ -49,24 +53,19 @@ struct Start {
 
 impl Searches {
     /// Searches from the guess and from so many other starts, and from what a relaxed equation comes to; from more of these
-    /// where the data are not `fitted`.
-    pub fn new(run: &RunContext<'_>, count: usize, estimate: &[f64], fitted: bool) -> Option<Searches> {
-        let coarse = Self::on_grid(run, COARSE, count, estimate, fitted);
+    /// where the data are not fitted.
+    pub fn new(run: &RunContext<'_>, count: usize, outcome: &Outcome) -> Option<Searches> {
+        let coarse = Self::on_grid(run, COARSE, count, outcome);
         // Along one coordinate the stated grid costs little too, where a coarse one has no solution.
         match coarse {
             Some(coarse) if coarse.from_estimate.is_some() || !is_cheap(run.problem) => Some(coarse),
-            coarse => Self::on_grid(run, usize::MAX, count, estimate, fitted).or(coarse),
+            coarse => Self::on_grid(run, usize::MAX, count, outcome).or(coarse),
         }
     }
 
-    fn on_grid(
-        run: &RunContext<'_>,
-        most: usize,
-        count: usize,
-        estimate: &[f64],
-        fitted: bool,
-    ) -> Option<Searches> {
+    fn on_grid(run: &RunContext<'_>, most: usize, count: usize, outcome: &Outcome) -> Option<Searches> {
         let problem = run.problem;
+        let estimate = &estimate_of(outcome)[..];
         // Starts are searched from at the same time; then nothing is left for systems that are not coupled.
         let reference = run.coarse_reference(most)?.on_threads(Some(1));
         let loss = ReferenceLoss { data: run.data(), reference: &reference };
@@ -82,12 +81,12 @@ impl Searches {
         let logged_data = DataLoss::new(&logged, run.tables);
         let logged_loss = ReferenceLoss { data: logged_data, reference: &logged_reference };
         let best = from_estimate.as_ref().map_or(estimate, |found| &found.end);
-        let starts = starts(run, count, best, fitted);
-        let found =
-            parallel::each(parallel::threads(run.threads), &starts, |start| match start.by_logarithms {
-                true => searched(&logged_run, logged_loss, &start.thetas),
-                false => searched(run, loss, &start.thetas),
-            });
+        let starts = starts(run, count, best, outcome);
+        let search = |start: &Start| match start.by_logarithms {
+            true => searched(&logged_run, logged_loss, &start.thetas),
+            false => searched(run, loss, &start.thetas),
+        };
+        let found = parallel::each(parallel::threads(run.threads), &starts, search);
         let mut starts: Vec<StartOutcome> = found.into_iter().flatten().collect();
         starts.sort_by(|a, b| b.height().total_cmp(&a.height()));
         Some(Searches { from_estimate, starts })
@@ -95,7 +94,7 @@ impl Searches {
 
     /// The best minimum, if it is another one than that of the estimate and better by so much.
     pub fn better(&self, problem: &Problem, outcome: &Outcome, by: f64) -> Option<&StartOutcome> {
-        let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
+        let estimate = estimate_of(outcome);
         // The search from an estimate may leave it on another grid: then that was no minimum. One that had not come to its
         // end is left as a matter of course.
         let left =
@@ -118,7 +117,7 @@ impl Searches {
         let problem = run.problem;
         let own = self.from_estimate.as_ref().map_or(f64::NEG_INFINITY, StartOutcome::height);
         let best = self.starts.iter().map(StartOutcome::height).fold(own, f64::max);
-        let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
+        let estimate = estimate_of(outcome);
         let mut known: Vec<Vec<f64>> = self.from_estimate.into_iter().map(|found| found.end).collect();
         known.push(estimate.clone());
         known.extend(self.starts.first().filter(|_| found_here).map(|best| best.end.clone()));
@@ -153,16 +152,20 @@ fn on_stated_grid(
     another.then(|| minimum(problem, &other.end, below))
 }
 
-/// The guess, points around it, the best fit with two of its numbers in each other's place, and what a relaxed equation comes to.
-fn starts(run: &RunContext<'_>, count: usize, best: &[f64], fitted: bool) -> Vec<Start> {
+/// The guess, points around it, the best fit with two of its numbers in each other's place, points along what the data see least
+/// of it, and what a relaxed equation comes to.
+fn starts(run: &RunContext<'_>, count: usize, best: &[f64], outcome: &Outcome) -> Vec<Start> {
     let problem = run.problem;
     let around = problem.starts(count);
     let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.guess).collect();
     let first = [guess].into_iter().chain(around.iter().cloned()).take(RELAXED).collect::<Vec<_>>();
-    let relaxable = if fitted { &first[..1] } else { &first[..] };
+    let relaxable = if is_fitted(outcome) { &first[..1] } else { &first[..] };
     let relaxed =
         parallel::each(parallel::threads(run.threads), relaxable, |start| relaxed::start(run, start));
-    let exchanged = if is_cheap(problem) { exchanged(best) } else { vec![] };
+    let from_best = match is_cheap(problem) {
+        true => [exchanged(best), along_the_valley(outcome, best)].concat(),
+        false => vec![],
+    };
     let start = |by_logarithms: bool| move |thetas: Vec<f64>| Start { thetas, by_logarithms };
     // Of the points around the guess every other one may change its sign.
     let around = around
@@ -170,7 +173,7 @@ fn starts(run: &RunContext<'_>, count: usize, best: &[f64], fitted: bool) -> Vec
         .enumerate()
         .map(|(number, thetas)| Start { thetas, by_logarithms: number % 2 == 0 });
     let guess = first.into_iter().take(1).map(start(true));
-    let others = relaxed.into_iter().flatten().chain(exchanged).map(start(false));
+    let others = relaxed.into_iter().flatten().chain(from_best).map(start(false));
     guess.chain(around).chain(others).collect()
 }
 
@@ -187,6 +190,34 @@ fn exchanged(best: &[f64]) -> Vec<Vec<f64>> {
         other
     };
     pairs.filter(alike).take(MOST_PAIRS).map(exchange).collect()
+}
+
+/// Values on both sides of the best ones, along the longest axis of the error ellipsoid: in a long valley there may be another
+/// minimum.
+fn along_the_valley(outcome: &Outcome, best: &[f64]) -> Vec<Vec<f64>> {
+    let numbers = &outcome.unknowns.numbers;
+    let sd: Option<Vec<f64>> = numbers
+        .iter()
+        .map(|number| number.sd.filter(|sd| sd.is_finite() && *sd < number.estimate.abs()))
+        .collect();
+    let correlations = &outcome.correlations;
+    let whole = correlations.len() == best.len() && correlations.iter().all(|row| row.len() == best.len());
+    let (Some(sd), true) = (sd, whole) else { return vec![] };
+    let matrix = Mat::from_fn(best.len(), best.len(), |i, j| correlations[i][j]);
+    let Ok(axes) = matrix.self_adjoint_eigen(Side::Lower) else { return vec![] };
+    let last = best.len() - 1;
+    let length = axes.S()[last].max(0.0).sqrt();
+    let step = |j: usize| VALLEY * length * axes.U()[(j, last)] * sd[j];
+    [1.0, -1.0].map(|side| best.iter().enumerate().map(|(j, best)| best + side * step(j)).collect()).to_vec()
+}
+
+/// Whether nothing speaks against the fit of the data.
+fn is_fitted(outcome: &Outcome) -> bool {
+    !outcome.verdict.doubts_fit() && !outcome.verdict.ran_away()
+}
+
+fn estimate_of(outcome: &Outcome) -> Vec<f64> {
+    outcome.unknowns.numbers.iter().map(|number| number.estimate).collect()
 }
 
 /// The problem with the logarithms of its positive guesses in place of numbers that nobody kept from changing their sign.

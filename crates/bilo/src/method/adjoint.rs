@@ -12,7 +12,13 @@ use bilo_fit::stop::Stop;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Cells and steps along each coordinate of a grid that is searched on first.
+const COARSE: usize = 200;
+
+/// How long the solution after a search on a coarse grid may take after somebody asked to stop.
+const GRACE: Duration = Duration::from_millis(1000);
 
 /// The minimum of the data loss under the exact PDE, by the reference solver.
 pub struct Adjoint;
@@ -34,7 +40,7 @@ impl Method for Adjoint {
         let reference = run.reference.as_ref().map_err(Clone::clone)?;
         let (loss, start) = (ReferenceLoss { data: run.data(), reference }, Instant::now());
         let found = match run.problem.functions.is_empty() {
-            true => gauss_newton(loss, monitor),
+            true => numbers(run, loss, monitor),
             false => functions::search(run, loss, monitor),
         };
         monitor.leave();
@@ -67,15 +73,40 @@ struct Found<'a> {
     steps: usize,
 }
 
-/// Few scalars: Gauss-Newton.
-fn gauss_newton<'a>(mut loss: ReferenceLoss<'a>, monitor: &mut Monitor<'_>) -> Result<Found<'a>> {
-    let problem = loss.data.problem();
+/// Few scalars: Gauss-Newton, on a coarse grid first where that costs a lot less.
+fn numbers<'a>(
+    run: &RunContext<'a>,
+    loss: ReferenceLoss<'a>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Found<'a>> {
     monitor.name_losses(loss.data.names());
     monitor.enter(Phase::Train, gauss_newton::MAX_ITERATIONS);
-    let guess = loss.evaluate(&Theta::guess(problem)?)?;
-    let found = gauss_newton::minimise(&mut loss, guess, &mut |iterate: &Iterate<'_>| {
-        monitor.rare_step(iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
+    let guess = Theta::guess(run.problem)?;
+    let Some(coarse) = run.cheaper_reference(COARSE) else { return gauss_newton(loss, &guess, 0, monitor) };
+    let first = ReferenceLoss { reference: &coarse, ..loss };
+    match gauss_newton(first, &guess, 0, monitor) {
+        Ok(found) => {
+            // Somebody who stops here is told about the solution of the stated grid.
+            run.interrupt.grant(GRACE);
+            gauss_newton(loss, &found.evaluation.theta, found.steps, monitor)
+        }
+        Err(error) if error.ends_search() => Err(error),
+        Err(_) => gauss_newton(loss, &guess, 0, monitor),
+    }
+}
+
+/// From some values, after so many steps.
+fn gauss_newton<'a>(
+    mut loss: ReferenceLoss<'a>,
+    from: &Theta,
+    steps: usize,
+    monitor: &mut Monitor<'_>,
+) -> Result<Found<'a>> {
+    let problem = loss.data.problem();
+    let start = loss.evaluate(from)?;
+    let found = gauss_newton::minimise(&mut loss, start, &mut |iterate: &Iterate<'_>| {
+        monitor.rare_step(steps + iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
     })?;
     let losses = found.evaluation.loss_terms.terms.clone();
-    Ok(Found { evaluation: found.evaluation, losses, stop: found.stop, steps: found.steps })
+    Ok(Found { evaluation: found.evaluation, losses, stop: found.stop, steps: steps + found.steps })
 }

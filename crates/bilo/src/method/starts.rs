@@ -38,9 +38,7 @@ pub(super) fn from_elsewhere(
         return Ok(outcome);
     }
     monitor.note(&format!("searching from {count} other starts"));
-    let estimate: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.estimate).collect();
-    let fitted = !outcome.verdict.doubts_fit() && !outcome.verdict.ran_away();
-    let Some(searches) = Searches::new(run, count, &estimate, fitted) else {
+    let Some(searches) = Searches::new(run, count, &outcome) else {
         return Ok(outcome);
     };
     let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).cloned() {
