@@ -75,7 +75,12 @@ impl<'b> Place<'b> {
         let optimum = minimise(&mut loss, evaluation, &mut |_| None)?;
         let theta = optimum.evaluation.theta.clone();
         let is_best_fit = optimum.stop == Stop::Converged;
-        Ok(Place { theta, evaluation: Ok(optimum.evaluation), is_best_fit, grid: self.grid })
+        let unknowns = |theta: &Theta| run.problem.thetas(&theta.eta);
+        let grid = self.grid.map(|grid| match grid.explains(&unknowns(&self.theta), &unknowns(&theta)) {
+            true => grid,
+            false => solver_error::of_grid(run, &optimum.evaluation).unwrap_or(grid),
+        });
+        Ok(Place { theta, evaluation: Ok(optimum.evaluation), is_best_fit, grid })
     }
 }
 

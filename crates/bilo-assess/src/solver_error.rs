@@ -44,6 +44,9 @@ const IMPOSSIBLE: f64 = 9.0;
 /// Errors of the grid that are less than this part of such residuals are not what is wrong.
 const NO_HELP: f64 = 0.1;
 
+/// A finer grid moves no unknown by more than so many times what was said of the coarser one.
+const FAR: f64 = 10.0;
+
 /// What was found out about the grid.
 pub(crate) struct Grid {
     /// A finer grid, if the stated one was too coarse, with its solver.
@@ -56,11 +59,34 @@ pub(crate) struct Grid {
 
 /// Finds the error of the grid where the reference solver has been, and refines it; none for data that the same grid made.
 pub(crate) fn find(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Grid> {
-    let made = |data: &Data| !matches!(data, Data::Table(_));
-    if run.problem.observations.iter().any(|observation| made(&observation.data)) {
-        return None;
+    search(run, evaluation).map(Search::refine)
+}
+
+/// The error of a grid that was refined already, from three grids if there are such.
+pub(crate) fn of_grid(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Grid> {
+    let mut search = search(run, evaluation)?;
+    let coarsest = coarser(&run.problem.classical).and_then(|coarse| coarser(&coarse));
+    let coarsest = coarsest.filter(|_| search.finer.is_none());
+    if let Some(Ok(values)) = coarsest.map(|coarsest| values_on(run, &coarsest, &evaluation.theta)) {
+        search.values.insert(0, values);
     }
-    Search::new(run, evaluation).map(Search::refine)
+    let grid = search.told();
+    Some(Grid { outcome: Discretisation { refined: true, ..grid.outcome }, ..grid })
+}
+
+impl Grid {
+    /// Whether its error is what moved unknowns so far: a search that leads elsewhere began at a place of no interest.
+    pub(crate) fn explains(&self, from: &[f64], to: &[f64]) -> bool {
+        let shift = &self.outcome.shift;
+        self.outcome.enough
+            || from.iter().zip(to).zip(shift).all(|((a, b), shift)| (a - b).abs() <= FAR * shift.abs())
+    }
+}
+
+fn search<'a>(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'_>) -> Option<Search<'a>> {
+    let made = |data: &Data| !matches!(data, Data::Table(_));
+    let seen = run.problem.observations.iter().all(|observation| !made(&observation.data));
+    seen.then(|| Search::new(run, evaluation)).flatten()
 }
 
 struct Search<'a> {
@@ -109,6 +135,11 @@ impl<'a> Search<'a> {
         let numbers = self.run.problem.functions.is_empty();
         let coarse = |search: &Self| search.ratios().is_some_and(|ratios| largest(&ratios) > FINE);
         while numbers && coarse(&self) && !self.is_beside_the_point() && self.next() {}
+        self.told()
+    }
+
+    /// What is known of the finest grid so far.
+    fn told(self) -> Grid {
         let shift = self.shift();
         let ratios = self.ratios().unwrap_or_default();
         let outcome = Discretisation {

@@ -59,6 +59,8 @@ enum Command {
     Report(ReportArgs),
     /// List the problems that come with the program
     List,
+    /// List the gallery: problems as people bring them, with their data, to run and to start from
+    Gallery,
     /// Write a commented problem file to start from
     New(NewArgs),
     /// Print a JSON Schema of problem files, for editors
@@ -77,7 +79,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct ProblemArgs {
-    /// A problem file, or the name of a problem that comes with the program (see `bilo list`)
+    /// A problem file, or the name of a problem that comes with the program (see `bilo list` and `bilo gallery`)
     file: PathBuf,
     /// The set of defaults to start from: paper or fast
     #[arg(long)]
@@ -239,7 +241,7 @@ struct ReportArgs {
 struct NewArgs {
     /// Name of the new problem
     name: String,
-    /// Start from a problem that comes with the program (see `bilo list`)
+    /// Start from a problem that comes with the program (see `bilo list` and `bilo gallery`)
     #[arg(long, value_name = "PROBLEM")]
     from: Option<String>,
     /// The file to write, which must not exist [default: NAME.toml]
@@ -257,6 +259,7 @@ pub(crate) enum Task {
     Compare(CompareTask),
     Report { folder: PathBuf, contours: bool },
     List,
+    Gallery,
     New(NewTask),
     Watch(PathBuf),
     Serve { folder: PathBuf, port: u16 },
@@ -356,6 +359,7 @@ impl Args {
             Command::Compare(args) => args.resolve().map(Task::Compare),
             Command::Report(args) => Ok(Task::Report { folder: args.folder, contours: args.contours }),
             Command::List => Ok(Task::List),
+            Command::Gallery => Ok(Task::Gallery),
             Command::New(args) => args.resolve().map(Task::New),
             Command::Watch { folder } => Ok(Task::Watch(folder)),
             Command::Serve { folder, port } => Ok(Task::Serve { folder, port }),

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use bilo::problem::{Folder, Overrides, Problem};
-pub(crate) use bilo_problems::{SHIPPED, Shipped};
+pub(crate) use bilo_problems::{GALLERY, SHIPPED, Shipped};
 use std::fmt::Write;
 
 /// Where the data files of a problem are.
@@ -11,9 +11,13 @@ pub(crate) fn folder(shipped: &Shipped) -> Folder<'static> {
     Folder::Program(shipped.files)
 }
 
+fn all() -> impl Iterator<Item = &'static Shipped> {
+    SHIPPED.iter().chain(GALLERY)
+}
+
 /// The one of that name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Shipped> {
-    SHIPPED.iter().find(|shipped| shipped.name == name)
+    all().find(|shipped| shipped.name == name)
 }
 
 /// The one of that name, or an error that says which there are.
@@ -26,17 +30,17 @@ pub(crate) fn named(name: &str) -> Result<&'static Shipped, Failure> {
 /// What a name that is not there may have meant.
 pub(crate) fn suggestion(name: &str) -> String {
     let likeness = |shipped: &&Shipped| strsim::jaro_winkler(shipped.name, name);
-    match SHIPPED.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))) {
+    match all().max_by(|a, b| likeness(a).total_cmp(&likeness(b))) {
         Some(nearest) if likeness(&nearest) > 0.8 => format!("did you mean `{}`?", nearest.name),
         _ => "`bilo list` shows the problems that come with the program".to_string(),
     }
 }
 
 /// Prints names and what they are about.
-pub(crate) fn list() -> Result<(), Failure> {
-    let width = SHIPPED.iter().map(|shipped| shipped.name.len()).max().unwrap_or(0);
+pub(crate) fn list(problems: &[Shipped]) -> Result<(), Failure> {
+    let width = problems.iter().map(|shipped| shipped.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for shipped in SHIPPED {
+    for shipped in problems {
         let (name, overrides) = (shipped.name, Overrides::default());
         let problem = Problem::from_toml(name, shipped.text, folder(shipped), &overrides)?;
         let _ = writeln!(text, "{name:width$}  {}", problem.about);
@@ -58,6 +62,17 @@ mod tests {
                 assert_eq!(problem.name, shipped.name);
                 assert_ne!(problem.about, "");
             }
+        }
+    }
+
+    #[test]
+    fn every_problem_of_the_gallery_is_valid_and_says_what_it_is_about() {
+        for shipped in GALLERY {
+            let problem =
+                Problem::from_toml(shipped.name, shipped.text, folder(shipped), &Overrides::default())
+                    .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(format!("gallery/{}", problem.name), shipped.name);
+            assert_ne!(problem.about, "");
         }
     }
 

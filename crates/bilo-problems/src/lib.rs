@@ -51,3 +51,91 @@ pub const SHIPPED: &[Shipped] = shipped![
     "current-patterns",
     "glioblastoma" with "mni152/wm.nii.gz" "mni152/gm.nii.gz" "mni152/NOTICE.md",
 ];
+
+macro_rules! gallery {
+    ($($name:literal $(with $($file:literal)+)?),* $(,)?) => {
+        &[$(gallery!(one $name $(with $($file)+)?)),*]
+    };
+    (one $name:literal) => { gallery!(one $name with "data.csv") };
+    (one $name:literal with $($file:literal)+) => {
+        Shipped {
+            name: concat!("gallery/", $name),
+            text: include_str!(concat!("../gallery/", $name, "/problem.toml")),
+            files: &[$(($file, include_bytes!(concat!("../gallery/", $name, "/", $file)))),+],
+        }
+    };
+}
+
+/// Problems as people bring them: own units, noisy data in files, nothing but the textbook's statement.
+pub const GALLERY: &[Shipped] = gallery![
+    "allee-front",
+    "arrhenius" with "data-cool.csv" "data-hot.csv" "data-warm.csv",
+    "beam",
+    "beam-ratio",
+    "block",
+    "brinkman-slip",
+    "burgers-shock",
+    "cahn-hilliard",
+    "daphnia" with "data-extreme.csv" "data-high.csv" "data-low.csv" "data-middle.csv",
+    "drug-release",
+    "drying",
+    "fitzhugh-nagumo",
+    "flip-flop",
+    "gel-profile",
+    "glucose",
+    "growth-lag",
+    "heat-wave-rod",
+    "hidden-heater",
+    "hindmarsh-rose",
+    "kdv",
+    "kiln-unaware",
+    "kuramoto-sivashinsky",
+    "lorenz",
+    "lotka-volterra",
+    "membrane",
+    "michaelis-menten",
+    "outbreak-gap",
+    "pendulum",
+    "permeation",
+    "plate-cooling",
+    "plate-reader",
+    "plate-source",
+    "plucked-string",
+    "quench-flux",
+    "radiation",
+    "river-tracer",
+    "robertson",
+    "roessler",
+    "saturated",
+    "schnakenberg",
+    "second-sound",
+    "seir-counts",
+    "spring-dropouts",
+    "swift-hohenberg",
+    "tube-bubbles",
+    "tube-optimist",
+    "tube-twice",
+    "tube-unaware",
+    "tumour-few",
+    "two-compartment",
+    "two-layers",
+    "van-der-pol",
+    "wall-convection",
+    "wound-closure",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::GALLERY;
+
+    #[test]
+    fn every_problem_of_the_gallery_is_there() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/gallery");
+        let folders = std::fs::read_dir(folder).expect("the gallery").flatten();
+        let names = folders.filter(|entry| entry.path().join("problem.toml").exists());
+        let mut names: Vec<String> =
+            names.map(|entry| format!("gallery/{}", entry.file_name().to_string_lossy())).collect();
+        names.sort();
+        assert_eq!(GALLERY.iter().map(|shipped| shipped.name).collect::<Vec<_>>(), names);
+    }
+}

@@ -45,3 +45,4 @@ mod slopes;
 mod source;
 mod statistics;
 mod uncertainty;
+mod units;
