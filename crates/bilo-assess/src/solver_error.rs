@@ -15,7 +15,7 @@ use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
-use bilo_problem::{Classical, Data, Problem};
+use bilo_problem::{Classical, Data, Likelihood, Problem};
 use bilo_reference::cost;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use bilo_reference::solver::ReferenceSolver;
@@ -283,13 +283,14 @@ impl Fit {
     }
 }
 
-/// What is left of data with stated errors, if that is impossible; none for other data.
+/// What is left of data with stated errors, if that is impossible; none for other data, or where outliers are expected.
 fn misfit(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Vec<Vec<f64>>> {
     let (mut residuals, mut squares, mut count) = (vec![], 0.0, 0.0);
     for ((observation, sites), values) in
         run.problem.observations.iter().zip(&evaluation.sites).zip(&evaluation.values)
     {
-        let part = sites.parts.last().filter(|part| part.free.is_none() && sites.calibrated)?;
+        let robust = matches!(observation.likelihood, Likelihood::Huber { .. } | Likelihood::Student { .. });
+        let part = sites.parts.last().filter(|part| part.free.is_none() && sites.calibrated && !robust)?;
         let sigma = |i: usize| part.sigma.as_ref().map_or(1.0, |sigma| sigma[i]);
         let there = values[part.places.clone()].iter().zip(&part.data);
         for (i, (&value, &datum)) in there.clone().enumerate() {

@@ -15,6 +15,16 @@ use crate::system::System;
 /// The error of one step of the pilot, relative to the largest value of each state so far.
 const TOLERANCE: f64 = 1e-4;
 
+/// What it is multiplied by where the solution is not where the pilot was, and its least.
+const TIGHTER: f64 = 0.1;
+const TIGHTEST: f64 = 1e-8;
+
+/// Steps whose lengths differ by so much follow a sudden change.
+const SUDDEN: f64 = 1e5;
+
+/// Errors of the solution's steps, of which there may be half as many as the pilot's.
+const ALLOWED: f64 = 10.0;
+
 /// The local error of [`Sdirk2`] is this times dt³ u''': the coefficient of z³ in its stability function,
 /// 3 gamma² - 2 gamma³, minus 1/6.
 const ERROR: f64 = 0.040_440_114_519_881;
@@ -45,7 +55,20 @@ pub(crate) fn times(
     steps: usize,
     nominal: usize,
 ) -> Result<Vec<f64>, SolveError> {
-    let pilot = pilot(system, start, axis)?;
+    let mut tolerance = TOLERANCE;
+    loop {
+        let pilot = pilot(system, start, axis, tolerance)?;
+        let times = of_density(&pilot, axis, steps, nominal);
+        // A pilot that comes to a sudden change a little early or late is dense where the solution is not that changes.
+        if !is_sudden(&pilot) || tolerance <= TIGHTEST || is_fine(system, start, &times)? {
+            return Ok(times);
+        }
+        tolerance *= TIGHTER;
+    }
+}
+
+/// Times with the density of a pilot's.
+fn of_density(pilot: &[f64], axis: &Axis, steps: usize, nominal: usize) -> Vec<f64> {
     let taken = pilot.len() - 1;
     let multiple = (taken as f64 / (DENSE * nominal as f64)).ceil().max(1.0) as usize;
     let count = steps * multiple;
@@ -57,11 +80,45 @@ pub(crate) fn times(
     };
     let mut times: Vec<f64> = (0..count).map(place).collect();
     times.push(axis.hi);
-    Ok(times)
+    times
 }
 
-/// The times of steps whose errors are below the tolerance.
-fn pilot(system: &mut System<'_>, start: &[f64], axis: &Axis) -> Result<Vec<f64>, SolveError> {
+/// Whether steps differ by so much in length that missing the short ones would matter.
+fn is_sudden(times: &[f64]) -> bool {
+    let lengths = times.windows(2).map(|pair| pair[1] - pair[0]);
+    let (shortest, longest) = lengths.fold((f64::INFINITY, 0.0_f64), |(a, b), dt| (a.min(dt), b.max(dt)));
+    longest > SUDDEN * shortest
+}
+
+/// Whether the errors of steps between given times are about those that a pilot allows itself.
+fn is_fine(system: &mut System<'_>, start: &[f64], times: &[f64]) -> Result<bool, SolveError> {
+    let mut newton = Newton::new(&system.discrete.pattern);
+    let (mut work, mut u, mut slope) = (Work::default(), start.to_vec(), vec![0.0; start.len()]);
+    let mut scale: Vec<f64> = start.iter().map(|value| value.abs()).collect();
+    let mut before: Option<Vec<f64>> = None;
+    for pair in times.windows(2) {
+        let taken = match try_step(system, &mut newton, (&u, &slope), [pair[0], pair[1]], &mut work) {
+            Ok(taken) => taken,
+            Err(SolveError::Interrupted) => return Err(SolveError::Interrupted),
+            Err(_) => return Ok(false),
+        };
+        if taken.error(before.as_deref(), &u, &scale, pair[1] - pair[0]) > ALLOWED * TOLERANCE {
+            return Ok(false);
+        }
+        scale.iter_mut().zip(&taken.end).for_each(|(scale, value)| *scale = scale.max(value.abs()));
+        (u, slope) = (taken.end, taken.slopes[1].clone());
+        before = Some(slope.clone());
+    }
+    Ok(true)
+}
+
+/// The times of steps whose errors are below a tolerance.
+fn pilot(
+    system: &mut System<'_>,
+    start: &[f64],
+    axis: &Axis,
+    tolerance: f64,
+) -> Result<Vec<f64>, SolveError> {
     let whole = axis.hi - axis.lo;
     let mut newton = Newton::new(&system.discrete.pattern);
     let (mut work, mut u, mut slope) = (Work::default(), start.to_vec(), vec![0.0; start.len()]);
@@ -79,9 +136,9 @@ fn pilot(system: &mut System<'_>, start: &[f64], axis: &Axis) -> Result<Vec<f64>
             Err(error) if end - t <= SHORTEST * whole => return Err(error),
             Err(_) => (f64::INFINITY, None),
         };
-        let factor = 0.9 * (TOLERANCE / error.max(1e-12)).cbrt();
+        let factor = 0.9 * (tolerance / error.max(1e-12)).cbrt();
         step = (end - t) * factor.clamp(CHANGE[0], CHANGE[1]);
-        if let Some(taken) = taken.filter(|_| error <= TOLERANCE || end - t <= SHORTEST * whole) {
+        if let Some(taken) = taken.filter(|_| error <= tolerance || end - t <= SHORTEST * whole) {
             scale.iter_mut().zip(&taken.end).for_each(|(scale, value)| *scale = scale.max(value.abs()));
             (u, slope) = (taken.end, taken.slopes[1].clone());
             before = Some(taken.slopes[1].clone());

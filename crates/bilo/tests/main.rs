@@ -28,6 +28,7 @@ mod likelihoods;
 mod moving;
 mod near;
 mod npy;
+mod odes;
 mod on_device;
 mod out_of_step;
 mod pictures;
