@@ -31,7 +31,7 @@ const MOST_PAIRS: usize = 6;
 const VALLEY: f64 = 4.0;
 
 /// Starts from which a relaxed equation is tried where the data are not fitted, the guess among them.
-const RELAXED: usize = 4;
+const RELAXED: usize = 2;
 
 /// Whether searches from other starts cost next to nothing: along one coordinate.
 pub fn is_cheap(problem: &Problem) -> bool {

@@ -16,6 +16,9 @@ const TRIALS: usize = 16;
 /// Values that differ by less than this part of their size agree.
 const ROUNDING: f64 = 1e-9;
 
+/// Values below this are told to the form.
+const TINY: f64 = 1e-3;
+
 /// The form of a state with these values, and those that it holds.
 pub(super) fn holding(values: &[FixedValue], names: &Values<'_>) -> (String, Vec<FixedValue>) {
     let smooth = values.iter().filter(|value| names.is_smooth(&value.value));
@@ -175,9 +178,24 @@ impl Extension<'_> {
                 false => self.unit(value.face.coordinate),
             })
             .collect();
-        let moved = [&[NET.to_owned()], &factors[..]].concat().join("*");
+        let moved = [&self.size()[..], &[NET.to_owned()], &factors[..]].concat().join("*");
         let text = if is_zero(&self.text) { moved } else { format!("{} + {moved}", self.text) };
         (text, self.held)
+    }
+}
+
+impl Extension<'_> {
+    /// What makes `net` a number of size one where values are tiny: a first try of one would be far from any solution.
+    fn size(&self) -> Vec<String> {
+        let value = |trial: usize| {
+            let place: Vec<f64> = (self.names.coordinates.iter().enumerate())
+                .map(|(c, coordinate)| coordinate.at_fraction(fraction(trial, c)))
+                .collect();
+            self.names.at(&self.text, &place).map_or(0.0, f64::abs)
+        };
+        let largest = (0..TRIALS).map(value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let tiny = largest > 0.0 && largest < TINY;
+        if tiny { vec![format!("{:e}", 10.0_f64.powf(largest.log10().round()))] } else { vec![] }
     }
 }
 
