@@ -18,6 +18,7 @@ mod functions;
 mod functions_of_state;
 mod functions_of_time;
 mod fuzz;
+mod gallery;
 mod given;
 mod glioblastoma;
 mod images;

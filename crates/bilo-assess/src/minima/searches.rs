@@ -2,7 +2,7 @@
 
 use super::{ALIKE, COARSE, SAME, differ, height, minimum};
 use crate::context::RunContext;
-use crate::outcome::{Outcome, StartOutcome, Stop};
+use crate::outcome::{Minimum, Outcome, StartOutcome, Stop};
 use crate::relaxed;
 use bilo_fit::data_loss::DataLoss;
 use bilo_fit::gauss_newton::minimise;
@@ -140,7 +140,7 @@ fn on_stated_grid(
     start: &StartOutcome,
     estimate: &[f64],
     below: f64,
-) -> Option<crate::outcome::Minimum> {
+) -> Option<Minimum> {
     let problem = run.problem;
     let Some(reference) = run.reference.as_ref().ok().filter(|_| is_cheap(problem)) else {
         return Some(minimum(problem, &start.end, below));

@@ -65,8 +65,9 @@ fn again(
     let place = named.collect::<Vec<_>>().join(", ");
     monitor.note(&format!("a better minimum is near {place}: searching again from there"));
     let mut best: Option<Outcome> = None;
+    let may_choose = job.method.begins_again() && job.method.name() != Adjoint.name();
     let methods: [&dyn Method; 2] = [job.method, &Adjoint];
-    for method in &methods[..if job.method.begins_again() { 2 } else { 1 }] {
+    for method in &methods[..if may_choose { 2 } else { 1 }] {
         match started_at(run, *method, start, monitor) {
             Ok(second) if best.as_ref().is_none_or(|best| second.log_likelihood > best.log_likelihood) => {
                 best = Some(second);

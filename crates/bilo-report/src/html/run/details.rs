@@ -7,7 +7,7 @@ use crate::html::source::Source;
 use crate::html::text::{none, number, or_none, scientific};
 use crate::markup::{Html, html};
 use crate::number::duration;
-use bilo::outcome::{MisfitOutcome, NoiseSource, Outcome, TestKind};
+use bilo::outcome::{MisfitOutcome, Noise, NoiseSource, Outcome, TestKind};
 use serde_json::Value;
 
 pub(super) fn checks(source: &Source) -> Html {
@@ -213,10 +213,16 @@ fn noise(source: &Source) -> Html {
         NoiseSource::Likelihood => "as the likelihood says",
         NoiseSource::None => "synthetic data without noise",
     };
-    let rows =
-        source.outcome.noise.iter().map(|noise| {
-            vec![Html::text(&noise.observation), cell(noise.sd), Html::text(words(noise.source))]
-        });
+    let from = |noise: &Noise| match (noise.dispersion, noise.dispersion_error) {
+        (Some(k), Some(error)) => format!("dispersion {k:.3} ± {error:.1}, estimated from the counts"),
+        (Some(k), None) => format!("dispersion {k:.3}, stated in the problem file"),
+        _ => words(noise.source).to_owned(),
+    };
+    let rows = source
+        .outcome
+        .noise
+        .iter()
+        .map(|noise| vec![Html::text(&noise.observation), cell(noise.sd), Html::text(&from(noise))]);
     let header = ["observation", "standard deviation", "where it is from"];
     titled("Noise behind the error bars", &header, rows.collect(), "")
 }

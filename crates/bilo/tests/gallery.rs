@@ -1,0 +1,53 @@
+//! Ten problems of the gallery as a user runs them: the answer of another program, green, with no more work than was needed once.
+//!
+//! `bench/gallery` runs all of them; these are those that take about a second.
+
+use bilo::observer::Silent;
+use bilo::outcome::{Colour, SolvedBy};
+use bilo::problem::{Overrides, Problem};
+use bilo::{Job, run};
+use serde_json::Value;
+use std::fs::read_to_string;
+use std::path::PathBuf;
+
+/// Who solves each, and in how many iterations of the search whose answer is told.
+const CASES: [(&str, SolvedBy, usize); 10] = [
+    ("arrhenius", SolvedBy::Dictionary, 10),
+    ("beam", SolvedBy::Dictionary, 7),
+    ("brinkman-slip", SolvedBy::Dictionary, 6),
+    ("growth-lag", SolvedBy::ReferenceSolver, 15),
+    ("michaelis-menten", SolvedBy::ReferenceSolver, 12),
+    ("plate-reader", SolvedBy::ReferenceSolver, 7),
+    ("plate-source", SolvedBy::Dictionary, 13),
+    ("saturated", SolvedBy::Dictionary, 10),
+    ("spring-dropouts", SolvedBy::Dictionary, 118),
+    ("two-compartment", SolvedBy::Dictionary, 9),
+];
+
+#[test]
+fn ten_of_the_gallery_are_right_with_no_more_work_than_before() {
+    for (name, solver, iterations) in CASES {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../gallery").join(name);
+        let text = read_to_string(folder.join("problem.toml")).expect("a problem");
+        let problem =
+            Problem::from_toml(name, &text, folder.as_path(), &Overrides::default()).expect("valid");
+        let outcome = run(&problem, &Job::default(), &mut Silent).expect("it runs");
+        let reference: Value =
+            serde_json::from_str(&read_to_string(folder.join("reference.json")).expect("an answer")).unwrap();
+        for number in &outcome.unknowns.numbers {
+            let of = |key: &str| reference[key][&number.name].as_f64();
+            let (optimum, sd) = (of("optimum").expect("an optimum"), of("sd").unwrap_or(0.0));
+            // What `bench/gallery` calls right.
+            let off = (number.estimate - optimum).abs();
+            assert!(
+                off <= (0.3 * sd).max(1e-3 * optimum.abs()),
+                "{name}: {} is {}, not {optimum}",
+                number.name,
+                number.estimate
+            );
+        }
+        assert_eq!(outcome.verdict.colour, Colour::Green, "{name}: {:?}", outcome.verdict.reasons);
+        let (by, steps) = (outcome.solved_by, outcome.steps.train);
+        assert!(by == solver && steps <= iterations, "{name}: {steps} iterations by {by:?}");
+    }
+}
