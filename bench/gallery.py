@@ -1,6 +1,6 @@
 """The problems of gallery/, run as they stand, against independent reference answers: one Markdown table.
 
-    bench/gallery [--bilo PATH] [--only TEXT] [--limit SECONDS] [--threads N] [--jobs N] [--guesses N] [--out DIR] [--json FILE]
+    bench/gallery [--bilo PATH] [--gallery DIR] [--only TEXT] [--limit SECONDS] [--threads N] [--jobs N] [--guesses N] [--out DIR] [--json FILE]
 
 With `--guesses N` every problem runs N times, from guesses drawn at random within a factor 3 of the truth, or within 30 % of the range for
 a number with bounds; those of functions stay as they are.
@@ -148,6 +148,7 @@ def one(bilo, folder, limit, threads, keep, draw):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bilo", default=str(ROOT / "target/release/bilo"), help="the program")
+    parser.add_argument("--gallery", type=Path, default=ROOT / "gallery", help="folder of problems, laid out as gallery/ is")
     parser.add_argument("--only", default="", help="problems whose name or class has this text")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each problem")
     parser.add_argument("--threads", type=int, default=2)
@@ -159,7 +160,7 @@ def main():
     if options.out:
         os.makedirs(options.out, exist_ok=True)
     chosen = []
-    for file in sorted((ROOT / "gallery").glob("*/reference.json")):
+    for file in sorted(options.gallery.resolve().glob("*/reference.json")):
         if options.only in file.parent.name or options.only in json.loads(file.read_text())["class"]:
             chosen += [(file.parent, draw) for draw in (range(options.guesses) if options.guesses else [None])]
     keep = options.out and os.path.abspath(options.out)
