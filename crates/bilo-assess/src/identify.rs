@@ -8,12 +8,17 @@ use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::unit;
 use bilo_problem::truth::StatedTruth;
-use bilo_problem::{Data, Likelihood, Observation, Problem, Sampling, Table};
+use bilo_problem::{Classical, Data, Likelihood, Observation, Problem, Sampling, Table};
+use bilo_reference::cost;
 use bilo_reference::solver::ReferenceSolver;
 
 /// Resolution of the examination. The default on a line, 800, would take ten times as long and change the
 /// singular values by a part in ten thousand.
 const COARSE: usize = 200;
+
+/// What it may cost, a second or two; beyond that it is on grids half as fine, down to the coarsest that says anything.
+const MOST_WORK: f64 = 1e7;
+const COARSEST: usize = 25;
 
 /// A classical solution farther from the stated truth than this, relative, is another solution or a
 /// poor one.
@@ -61,7 +66,7 @@ impl Identifiability {
 /// reference solver cannot solve there.
 pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifiability, String>> {
     let mut coarse = problem.clone();
-    coarse.classical = problem.classical.at_most(COARSE);
+    coarse.classical = affordable(problem);
     let reference = ReferenceSolver::new(&coarse)?;
     let truth: Option<Vec<f64>> = problem.unknowns.iter().map(|unknown| unknown.truth).collect();
     let at = if truth.is_some() { "truth" } else { "guess" };
@@ -92,6 +97,14 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
         theta,
         misfits: misfits.lines,
     }))
+}
+
+/// The finest grid on which the examination takes seconds.
+fn affordable(problem: &Problem) -> Classical {
+    let grids = std::iter::successors(Some(COARSE), |most| Some(most / 2));
+    let mut grids = grids.take_while(|&most| most >= COARSEST).map(|most| problem.classical.at_most(most));
+    let finest = grids.find(|grid| cost::with_tangents(problem, grid) <= MOST_WORK);
+    finest.unwrap_or_else(|| problem.classical.at_most(COARSEST))
 }
 
 /// Where each observation is evaluated: values at their points, particles through the integral.

@@ -22,8 +22,12 @@ const TANGENTS_PER_SOLVE: f64 = 3.0;
 
 /// The cost of a search for the unknowns on the stated grid.
 pub fn of_search(problem: &Problem) -> f64 {
-    let solves = SOLVES * (1.0 + problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE);
-    solves * of_solve(problem, &problem.classical)
+    SOLVES * with_tangents(problem, &problem.classical)
+}
+
+/// The cost of a solve on a grid and of the derivatives by all unknowns.
+pub fn with_tangents(problem: &Problem, classical: &Classical) -> f64 {
+    (1.0 + problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE) * of_solve(problem, classical)
 }
 
 /// The cost of a solve on a grid, in unknowns of a band for one step, about 0.2 microseconds each.

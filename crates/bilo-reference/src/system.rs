@@ -10,6 +10,7 @@ mod nodal;
 mod observe;
 mod parts;
 mod pinned;
+mod pressure;
 mod profile;
 mod rates;
 mod slopes;

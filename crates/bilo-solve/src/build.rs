@@ -4,11 +4,11 @@ use bilo_expr::{Comparison, Tape};
 
 use crate::check;
 use crate::compile::{self, Block};
-use crate::compiled::{Compiled, Condition, Flux, Place};
+use crate::compiled::{Compiled, Condition, Flux, Pinned, Place};
 use crate::error::SolveError;
 use crate::flux::{self, Split};
 use crate::solver::Solver;
-use crate::statement::{Axis, Boundary, Interface, Mask, Side, Statement};
+use crate::statement::{Axis, Boundary, Interface, Mask, Pin, Side, Statement};
 
 impl Solver {
     /// Checks the statement and compiles residuals and Jacobians.
@@ -27,6 +27,7 @@ impl Solver {
         let fluxes = compile_fluxes(&mut statement, &mut blocks, &splits)?;
         let mask = compile_mask(&mut statement, &mut blocks)?;
         let interface = compile_interface(&mut statement, &mut blocks)?;
+        let pins = compile_pins(&mut statement, &mut blocks)?;
         let starts =
             if statement.time.is_some() { statement.initial.clone() } else { statement.guess.clone() };
         let start = compile::stateless_block(&mut statement, &starts, "an initial value")?;
@@ -42,6 +43,7 @@ impl Solver {
             replacements,
             mask,
             interface,
+            pins,
             start,
             coefficient_axes: statement.coefficients.iter().map(coefficient_axes).collect(),
             parameters: statement.parameters.len(),
@@ -111,6 +113,16 @@ fn compile_interface(
     let position = compile::position(statement, position)?;
     blocks.push(compile::interface_block(statement, &residuals)?);
     Ok(Some(Place { position, block: blocks.len() - 1 }))
+}
+
+/// Compiles the equations at single nodes.
+fn compile_pins(statement: &mut Statement, blocks: &mut Vec<Block>) -> Result<Vec<Pinned>, SolveError> {
+    let mut pins = Vec::new();
+    for Pin { at, residual, instead } in statement.pins.clone() {
+        pins.push(Pinned { block: blocks.len(), at, instead });
+        blocks.push(compile::block(statement, &[residual], "an equation at a node")?);
+    }
+    Ok(pins)
 }
 
 /// Compiles the fluxes of all interior residuals along every axis that has any.

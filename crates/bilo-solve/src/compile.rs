@@ -19,6 +19,8 @@ pub(crate) enum Slot {
     Jump { state: usize },
     /// A space coordinate.
     Space(usize),
+    /// The length of a cell along a space axis.
+    Width(usize),
     /// The time.
     Time,
     /// A parameter.
@@ -201,7 +203,8 @@ fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<S
             let axis = statement.space.iter().position(|axis| axis.symbol == *symbol).map(Slot::Space);
             let time = statement.time.filter(|time| time.symbol == *symbol).map(|_| Slot::Time);
             let parameter = statement.parameters.iter().position(|p| p == symbol).map(Slot::Parameter);
-            axis.or(time).or(parameter)
+            let width = statement.widths.iter().position(|w| w == symbol).map(Slot::Width);
+            axis.or(time).or(parameter).or(width)
         }
         Leaf::Derivative(function, index) => {
             let (orders, in_time) = orders(statement, *function, index);

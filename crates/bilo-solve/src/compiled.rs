@@ -63,6 +63,15 @@ pub(crate) struct Place {
     pub(crate) block: usize,
 }
 
+/// An equation at one node: its block, where it holds, and the state and the
+/// place whose equation gives way.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    pub(crate) block: usize,
+    pub(crate) at: Vec<f64>,
+    pub(crate) instead: (usize, Vec<f64>),
+}
+
 /// All equations of a [`Statement`](crate::Statement), checked and compiled.
 #[derive(Debug)]
 pub(crate) struct Compiled {
@@ -85,6 +94,7 @@ pub(crate) struct Compiled {
     /// What is positive inside the mask, and the block that holds outside.
     pub(crate) mask: Option<(Tape, usize)>,
     pub(crate) interface: Option<Place>,
+    pub(crate) pins: Vec<Pinned>,
     /// Initial values, or Newton's guess; without residuals for zero.
     pub(crate) start: Block,
     pub(crate) coefficient_axes: Vec<Vec<usize>>,

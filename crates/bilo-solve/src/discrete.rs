@@ -27,6 +27,8 @@ pub(crate) struct Placed {
     pub(crate) coordinates: Vec<Vec<f64>>,
     /// Their derivatives by the place of the interface.
     pub(crate) coordinate_rates: Vec<Vec<f64>>,
+    /// The length of a cell along each axis.
+    pub(crate) widths: Vec<f64>,
     operators: Vec<Operator>,
     /// Which operator makes each slot, where one does.
     operator_of: Vec<Option<usize>>,
@@ -45,7 +47,7 @@ impl Placed {
                     Key::Derivative(&compiled.coefficient_axes[coefficient], orders)
                 }
                 Slot::Jump { .. } => Key::Jump,
-                Slot::Space(_) | Slot::Time | Slot::Parameter(_) => {
+                Slot::Space(_) | Slot::Width(_) | Slot::Time | Slot::Parameter(_) => {
                     operator_of.push(None);
                     continue;
                 }
@@ -63,6 +65,7 @@ impl Placed {
         Placed {
             coordinates: all_axes.iter().map(|&axis| points.coordinates(grid, axis)).collect(),
             coordinate_rates: all_axes.iter().map(|&axis| points.coordinate_rates(grid, axis)).collect(),
+            widths: grid.lines.iter().map(|line| line.step(0)).collect(),
             points,
             operators,
             operator_of,

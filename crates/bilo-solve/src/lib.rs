@@ -95,6 +95,10 @@
 //!   their numbers change, and the solution by its discretisation error, when
 //!   the place has moved by about a cell.
 //!
+//! - **Widths of cells** may stand in expressions, for terms that stabilise a
+//!   scheme and vanish with the grid, and a **pin** puts an equation at one node,
+//!   such as the level of a pressure, in the place of another.
+//!
 //! # Time
 //!
 //! Alexander's two-stage SDIRK method with equal steps, of second order and
@@ -156,4 +160,4 @@ pub use error::SolveError;
 pub use interrupt::Interrupt;
 pub use solution::{Load, Solution, Work};
 pub use solver::Solver;
-pub use statement::{Axis, Boundary, End, Interface, Mask, Side, Statement};
+pub use statement::{Axis, Boundary, End, Interface, Mask, Pin, Side, Statement};

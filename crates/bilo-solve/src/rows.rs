@@ -2,8 +2,8 @@
 
 use bilo_expr::{Input, Scratch, Tape};
 
-use crate::compiled::{Compiled, Condition};
-use crate::grid::Grid;
+use crate::compiled::{Compiled, Condition, Pinned};
+use crate::grid::{Grid, Location};
 use crate::operator::Points;
 use crate::statement::End;
 
@@ -52,6 +52,8 @@ enum Kind {
     Outside,
     /// The interface residual of the state.
     Interface,
+    /// An equation at a single node.
+    Pin { pin: usize, node: usize },
 }
 
 /// The rows, and for every block the points where it is needed.
@@ -73,6 +75,7 @@ pub(crate) fn rows(compiled: &Compiled, grid: &Grid) -> (Rows, Vec<Points>) {
                 let interface = compiled.interface.as_ref().expect("only an interface has a break");
                 collect.part(interface.block, state, node);
             }
+            Kind::Pin { pin, node } => collect.part(compiled.pins[pin].block, 0, node),
         }
         collect.rows.first.push(collect.rows.parts.len());
     }
@@ -84,7 +87,9 @@ pub(crate) fn rows(compiled: &Compiled, grid: &Grid) -> (Rows, Vec<Points>) {
 ///
 /// Near a corner two sides may claim a row. A condition on values goes first,
 /// then the one nearer to its side; what is left out there is a condition that
-/// the neighbouring nodes of its side still hold.
+/// the neighbouring nodes of its side still hold. A condition on derivatives
+/// that says nothing of the state whose row it takes has no claim to a corner:
+/// where two sides hold all other states, it says nothing new.
 fn kinds(compiled: &Compiled, grid: &Grid) -> Vec<Kind> {
     let nodes = grid.nodes();
     let mut kinds = vec![(Kind::Interior, (true, usize::MAX)); compiled.states() * nodes];
@@ -95,8 +100,12 @@ fn kinds(compiled: &Compiled, grid: &Grid) -> Vec<Kind> {
             let rank = (!compiled.blocks[block].has_no_derivatives(residual), replaced.depth);
             let from = |end: End, depth: usize| if end == End::Lower { depth } else { last - depth };
             let row = from(replaced.end, replaced.depth);
+            let stranger = rank.0 && !compiled.blocks[block].occurs(residual, replaced.state);
             for node in (0..nodes).filter(|&node| grid.along_axes(node)[axis] == row) {
                 let mut at = grid.along_axes(node);
+                if stranger && is_at_other_side(grid, axis, at) {
+                    continue;
+                }
                 at[axis] = from(end, 0);
                 let slot = &mut kinds[replaced.state * nodes + node];
                 if rank < slot.1 {
@@ -119,7 +128,27 @@ fn kinds(compiled: &Compiled, grid: &Grid) -> Vec<Kind> {
             }
         }
     }
+    for (pin, Pinned { at, instead: (state, place), .. }) in compiled.pins.iter().enumerate() {
+        let node = nearest(grid, at);
+        kinds[state * nodes + nearest(grid, place)] = Kind::Pin { pin, node };
+    }
     kinds
+}
+
+/// Whether a node is at an end of another axis, too.
+fn is_at_other_side(grid: &Grid, axis: usize, at: [usize; 2]) -> bool {
+    let others = grid.lines.iter().enumerate().filter(|&(other, _)| other != axis);
+    others.into_iter().any(|(other, line)| !line.periodic && [0, line.nodes() - 1].contains(&at[other]))
+}
+
+/// The node nearest to a place.
+fn nearest(grid: &Grid, place: &[f64]) -> usize {
+    let mut at = [0; 2];
+    for ((at, line), &x) in at.iter_mut().zip(&grid.lines).zip(place) {
+        let distance = |&i: &usize| (line.position(Location::Node, i) - x).abs();
+        *at = (0..line.nodes()).min_by(|i, j| distance(i).total_cmp(&distance(j))).unwrap_or(0);
+    }
+    grid.node(at)
 }
 
 /// An expression of the space coordinates at every node.

@@ -85,6 +85,19 @@ pub struct Interface {
     pub residuals: Vec<Expr>,
 }
 
+/// An equation at one node, in the place of another one.
+///
+/// It fixes what the other equations leave open, such as the level of a pressure.
+#[derive(Clone, Debug)]
+pub struct Pin {
+    /// Where it holds: at the node nearest to this place.
+    pub at: Vec<f64>,
+    /// What vanishes there.
+    pub residual: Expr,
+    /// The state whose equation gives way, at the node nearest to the other place.
+    pub instead: (usize, Vec<f64>),
+}
+
 /// A well-posed problem on an interval or a rectangle, in expressions.
 ///
 /// The states are opaque functions of the space coordinates and, if evolving,
@@ -121,4 +134,9 @@ pub struct Statement {
     pub mask: Option<Mask>,
     /// A place where slopes jump, in one space dimension.
     pub interface: Option<Interface>,
+    /// Symbols that stand for the length of a cell along each space axis, for
+    /// terms that vanish with it; none if no expression has such a term.
+    pub widths: Vec<Symbol>,
+    /// Equations at single nodes.
+    pub pins: Vec<Pin>,
 }

@@ -39,7 +39,7 @@ impl Workspace {
                 column
             }
             Slot::Space(axis) => placed.coordinates[axis].clone(),
-            Slot::Time | Slot::Parameter(_) => Vec::new(),
+            Slot::Width(_) | Slot::Time | Slot::Parameter(_) => Vec::new(),
         };
         Workspace {
             columns: block.slots.iter().enumerate().map(fill).collect(),
@@ -58,8 +58,15 @@ impl Workspace {
     }
 
     /// What a tape of the block is given.
-    fn inputs<'a>(columns: &'a [Vec<f64>], block: &Block, values: &Values, t: f64) -> Vec<Input<'a, f64>> {
+    fn inputs<'a>(
+        columns: &'a [Vec<f64>],
+        block: &Block,
+        placed: &Placed,
+        values: &Values,
+        t: f64,
+    ) -> Vec<Input<'a, f64>> {
         let input = |(slot, column): (&Slot, &'a Vec<f64>)| match *slot {
+            Slot::Width(axis) => Input::Uniform(placed.widths[axis]),
             Slot::Time => Input::Uniform(t),
             Slot::Parameter(i) => Input::Uniform(values.parameters[i]),
             _ => Input::Column(&column[..]),
@@ -68,12 +75,12 @@ impl Workspace {
     }
 
     pub(crate) fn run_residuals(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
-        let inputs = Workspace::inputs(&self.columns, block, values, t);
+        let inputs = Workspace::inputs(&self.columns, block, placed, values, t);
         block.residuals.eval(&inputs, placed.points.len(), &mut self.residuals);
     }
 
     fn run_partials(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
-        let inputs = Workspace::inputs(&self.columns, block, values, t);
+        let inputs = Workspace::inputs(&self.columns, block, placed, values, t);
         block.partials.eval(&inputs, placed.points.len(), &mut self.partials);
     }
 }

@@ -31,6 +31,7 @@ mod near;
 mod npy;
 mod odes;
 mod on_device;
+mod orders;
 mod out_of_step;
 mod pictures;
 mod point_process;

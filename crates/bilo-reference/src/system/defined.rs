@@ -212,7 +212,7 @@ impl Parts<'_> {
     }
 
     /// The derivatives of these functions in an expression, values among them.
-    fn derivatives(&self, expression: Expr, of: &[Function]) -> Vec<MultiIndex> {
+    pub(super) fn derivatives(&self, expression: Expr, of: &[Function]) -> Vec<MultiIndex> {
         let leaves = self.names.graph.leaves(&[expression]).into_iter();
         let own = leaves.filter_map(|leaf| match leaf {
             Leaf::Derivative(function, index) if of.contains(&function) => Some(index),

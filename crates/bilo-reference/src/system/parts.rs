@@ -1,9 +1,10 @@
 //! What a statement is made of, as it is read off a problem.
 
 use super::Axes;
+use super::pressure::PointCondition;
 use bilo_expr::{Expr, Function, Symbol};
 use bilo_problem::{Equation, Names, Problem};
-use bilo_solve::Boundary;
+use bilo_solve::{Boundary, Pin};
 
 /// The parts of a statement as they are read off a problem.
 pub(super) struct Parts<'a> {
@@ -27,6 +28,12 @@ pub(super) struct Parts<'a> {
     pub(super) interior: Vec<(&'a Equation, Expr)>,
     /// States that stand for the rates of others.
     pub(super) rates: Vec<Rate>,
+    /// What holds at points of the plane.
+    pub(super) points: Vec<PointCondition<'a>>,
+    /// What fixes the level of a pressure.
+    pub(super) pins: Vec<Pin>,
+    /// The symbols for the widths of cells, where terms have them.
+    pub(super) widths: Vec<Symbol>,
     /// What holds at a place inside the domain.
     pub(super) jumps: Vec<JumpCondition<'a>>,
 }

@@ -4,6 +4,7 @@ use super::assignment;
 use super::nodal::{self, Content};
 use super::parts::{Parts, Standing};
 use super::pinned::{PinnedForm, Room};
+use super::pressure::PointCondition;
 use super::{Axes, unsupported};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
@@ -30,6 +31,9 @@ impl<'a> Parts<'a> {
             initial: vec![],
             interior: vec![],
             rates: vec![],
+            points: vec![],
+            pins: vec![],
+            widths: vec![],
             jumps: vec![],
         };
         parts.define_states()?;
@@ -42,6 +46,7 @@ impl<'a> Parts<'a> {
             parts.read_equation(equation)?;
         }
         parts.add_equations_of_rates();
+        parts.determine_pressure()?;
         parts.given = given_columns::in_pde(problem, &mut parts.names)?;
         Ok(parts)
     }
@@ -173,11 +178,28 @@ impl<'a> Parts<'a> {
                 self.read_initial_condition(equation, residual)?;
             }
             [(held, places)] => self.read_sides(equation, residual, *held, places)?,
-            _ => {
-                let message = "the classical solver takes conditions on whole sides, not where sides meet";
-                return Err(unsupported(message, Some(equation)));
-            }
+            held => self.read_point(equation, residual, held)?,
         }
+        Ok(())
+    }
+
+    /// A condition at one point of space.
+    fn read_point(
+        &mut self,
+        equation: &'a Equation,
+        residual: Expr,
+        held: &[(usize, Vec<f64>)],
+    ) -> Result<()> {
+        let place = |&space: &usize| match held.iter().find(|(coordinate, _)| *coordinate == space) {
+            Some((_, places)) if places.len() == 1 => Some(places[0]),
+            _ => None,
+        };
+        let at: Option<Vec<f64>> = self.axes.space.iter().map(place).collect();
+        let Some(at) = at.filter(|at| at.len() == held.len()) else {
+            let message = "the classical solver takes conditions on whole sides, not where sides meet";
+            return Err(unsupported(message, Some(equation)));
+        };
+        self.points.push(PointCondition { equation, residual, at });
         Ok(())
     }
 
@@ -284,6 +306,8 @@ impl<'a> Parts<'a> {
             interior,
             boundary,
             interface,
+            widths: self.widths.clone(),
+            pins: self.pins.clone(),
             graph: self.names.graph.clone(),
             ..Statement::default()
         })

@@ -122,6 +122,8 @@ impl Text<'_> {
             initial,
             guess,
             mask,
+            widths: vec![],
+            pins: vec![],
             interface,
         }
     }

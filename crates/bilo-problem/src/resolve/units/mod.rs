@@ -3,8 +3,10 @@
 //! A unit is a product of powers of base units, times a number. In logarithms it is a vector, and a name without a stated
 //! unit, such as that of a state, is a vector that is not known yet. Sums, equations and arguments of functions say that
 //! vectors are equal: linear equations, which are solved one after the other. One that cannot hold is an error where it
-//! stands.
+//! stands, if all its units are stated (that of a state by an observation of it); where a unit was found out from another
+//! formula, or a number stands that may have one, it is something to look at.
 
+mod celsius;
 mod vector;
 
 use crate::diagnostic::Result;
@@ -48,6 +50,13 @@ pub(crate) fn check(problem: &Problem, stated: &[(String, String)], places: &Pla
         })?;
         known.insert(name.clone(), vector);
     }
+    for observation in &problem.observations {
+        let state = observation.value.text.trim();
+        let unit = known.get(&format!("observation.{}", observation.name)).cloned();
+        if let (true, Some(unit)) = (problem.states.iter().any(|s| s.name == state), unit) {
+            known.entry(state.to_owned()).or_insert(unit);
+        }
+    }
     let mut solver =
         Solver { problem, known, solved: BTreeMap::new(), remarks: vec![], about: String::new() };
     for equation in &problem.equations {
@@ -72,6 +81,7 @@ pub(crate) fn check(problem: &Problem, stated: &[(String, String)], places: &Pla
             solver.same(&observation.value, whole, (&unit, "what is observed"), (&own, "the data"))?;
         }
     }
+    solver.remarks.extend(celsius::remarks(problem, stated));
     Ok(solver.remarks)
 }
 
@@ -126,7 +136,12 @@ impl Solver<'_> {
         (b, right): (&Vector, &str),
     ) -> Result<()> {
         let difference = self.reduced(&a.clone().plus(-1.0, b));
+        let has_quantity = has_quantity(&formula.ast, span);
         if let Some((name, exponent)) = difference.first_open().map(|(n, e)| (n.clone(), e)) {
+            // A number that may have a unit tells nothing of others.
+            if has_quantity {
+                return Ok(());
+            }
             let mut rest = difference.clone();
             rest.0.remove(&Key::Open(name.clone()));
             self.solved.insert(name, rest.times(-1.0 / exponent));
@@ -135,6 +150,7 @@ impl Solver<'_> {
         if difference.0.is_empty() {
             return Ok(());
         }
+        let found_out = [a, b].iter().any(|unit| unit.first_open().is_some());
         let (a, b) = (self.reduced(a).in_words(), self.reduced(b).in_words());
         let scale = difference.0.get(&Key::Base(SCALE.to_owned())).copied().unwrap_or(0.0);
         if difference.0.len() == 1 && scale != 0.0 {
@@ -152,10 +168,11 @@ impl Solver<'_> {
             NUMBER => format!("{left} has the unit {a}, where a number is needed"),
             _ => format!("the units do not agree: {left} has {a}, {right} {b}"),
         };
-        if has_quantity(&formula.ast, span) {
+        if has_quantity || found_out {
             // Lengths and times in the arguments of functions are written as numbers as a rule.
             if right != NUMBER {
-                self.remarks.push(format!("in {}, {message}, unless a number in it has a unit", self.about));
+                let what = if has_quantity { "a number" } else { "a factor of 1" };
+                self.remarks.push(format!("in {}, {message}, unless {what} in it has a unit", self.about));
             }
             return Ok(());
         }
@@ -193,7 +210,15 @@ impl Solver<'_> {
                 }
                 units[*a].clone().or_else(|| units[*b].clone())
             }
-            AstKind::Binary(Operator::Mul, a, b) => product(&units[*a], 1.0, &units[*b]),
+            AstKind::Binary(Operator::Mul, a, b) => {
+                let pure =
+                    |id: NodeId| units[id].as_ref().is_some_and(|unit| self.reduced(unit).0.is_empty());
+                match (is_quantity(ast, *a) && pure(*b)) || (is_quantity(ast, *b) && pure(*a)) {
+                    // 60 in `60*(1 - exp(-t/8))` has any unit, and so has the product.
+                    true => None,
+                    false => product(&units[*a], 1.0, &units[*b]),
+                }
+            }
             AstKind::Binary(Operator::Div, a, b) => product(&units[*a], -1.0, &units[*b]),
             AstKind::Binary(Operator::Pow, a, b) => match &ast.nodes()[*b].kind {
                 AstKind::Number(power) => units[*a].as_ref().map(|unit| unit.times(*power)),
@@ -292,7 +317,7 @@ impl Solver<'_> {
             if !is_made_of(by, &letters) {
                 continue;
             }
-            let mut unit = Some(Vector::open(&state));
+            let mut unit = self.name(&state);
             let mut rest = by;
             while let Some(coordinate) = coordinates.iter().find(|c| rest.starts_with(c.as_str())) {
                 unit = product(&unit, -1.0, &self.name(coordinate));
@@ -320,10 +345,7 @@ fn product(a: &Unit, power: f64, b: &Unit) -> Unit {
 /// Whether a number that multiplies or divides may well have a unit: `20` in `sin(pi*x/20)`, not `2` in `2*u_x`.
 fn has_quantity(ast: &Ast, span: Span) -> bool {
     let inside = |other: Span| span.start <= other.start && other.end <= span.end;
-    let quantity = |id: NodeId| match ast.nodes()[id].kind {
-        AstKind::Number(value) => !PLAIN.contains(&value),
-        _ => false,
-    };
+    let quantity = |id: NodeId| is_quantity(ast, id);
     ast.nodes().iter().filter(|node| inside(node.span)).any(|node| match node.kind {
         AstKind::Binary(Operator::Mul, a, b) => quantity(a) || quantity(b),
         AstKind::Binary(Operator::Div, a, b) => {
@@ -331,6 +353,11 @@ fn has_quantity(ast: &Ast, span: Span) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether it is a number that may well have a unit.
+fn is_quantity(ast: &Ast, id: NodeId) -> bool {
+    matches!(ast.nodes()[id].kind, AstKind::Number(value) if !PLAIN.contains(&value))
 }
 
 /// Whether a number of an expression is this factor, or one over it.
@@ -409,13 +436,13 @@ mod tests {
     #[test]
     fn what_does_not_agree_is_named() {
         let cases: [(&[(&str, &str)], &str); 7] = [
-            (&[("\"m^2/s\"", "\"W/(m K)\"")], "`u_t` has [u]/s, `alpha*u_xx` kg [u]/K/m/s^3"),
+            (&[("\"m^2/s\"", "\"W/(m K)\"")], "`u_t` has K/s, `alpha*u_xx` kg/m/s^3"),
             (&[("\"1/m\"", "\"W/(m^2 K)\"")], "`u_x` has K/m, `-h*(u - Ta)` kg/s^3"),
             (
                 &[("value = 20.0, unit = \"degC\"", "value = 20.0, unit = \"W\"")],
-                "what is observed has kg m^2/s^3, the data K",
+                "`u` has K, `Ta + 60` kg m^2/s^3",
             ),
-            (&[("unit = \"K\"", "unit = \"mol/L\"")], "what is observed has K, the data 1000 mol/m^3"),
+            (&[("unit = \"K\"", "unit = \"mol/L\"")], "`u` has 1000 mol/m^3, `Ta + 60` K"),
             (&[("alpha*u_xx", "alpha*u_xx*exp(-x)")], "`-x` has the unit m, where a number is needed"),
             (&[("alpha*u_xx", "alpha*u_xx - h*u")], "`alpha*u_xx` has"),
             (&[("alpha*u_xx", "alpha*u_xx*(1 - x)")], "`1` has 1, `x` m"),
@@ -424,6 +451,25 @@ mod tests {
             let error = changed(changes).unwrap_err();
             assert!(error.contains(expected), "{error}\nnot {expected}");
         }
+    }
+
+    /// A number may have the unit of the state, and a product of states a factor of 1 that has one.
+    #[test]
+    fn what_may_be_meant_is_no_error() {
+        assert_eq!(changed(&[("Ta + 60", "20 + 60*(1 - exp(-x/0.1))")]), Ok(vec![]));
+        let unseen = [("value = \"u\"", "value = \"u^2\""), ("alpha*u_xx", "alpha*u_xx - u^3")];
+        let remarks = changed(&unseen).unwrap();
+        assert!(remarks[0].contains("unless a factor of 1 in it has a unit"), "{remarks:?}");
+    }
+
+    /// From 20 degC a rod does not radiate as 20^4.
+    #[test]
+    fn absolute_temperatures_are_not_in_degrees_celsius() {
+        let radiates = [("unit = \"K\"", "unit = \"degC\""), ("-h*(u - Ta)", "-h*5e-8*(u^4 - Ta^4)")];
+        let remarks = changed(&radiates).unwrap().join("; ");
+        assert!(remarks.contains("in condition right, `u` is in degC"), "{remarks}");
+        assert!(remarks.contains("in condition right, `Ta` is in degC"), "{remarks}");
+        assert_eq!(changed(&[("unit = \"K\"", "unit = \"degC\"")]), Ok(vec![]));
     }
 
     /// A factor may be meant: a number of the equation may convert.

@@ -3,7 +3,7 @@
 use super::Learned;
 use super::search::Search;
 use bilo_assess::predictor::Predictor;
-use bilo_assess::verify::{Verdict, agreement, alone, report_columns};
+use bilo_assess::verify::{Verdict, agreement, alone, report_columns, rounding};
 use bilo_fit::data_loss::DataLoss;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::diagnostic::Result;
@@ -54,6 +54,7 @@ impl<'a> Predictor<'a> for LearnedPredictor<'a> {
         let mut verdict = alone(problem, reference)?;
         let columns = report_columns(problem)?;
         let parameters = self.search.parameters.of(problem, &self.theta);
+        let rounding = rounding(&verdict.fields.arrays);
         for (state, said) in problem.states.iter().zip(&mut verdict.states) {
             let observed = problem.observations.iter().position(|o| o.value.text.trim() == state.name);
             let Some(observation) = observed else { continue };
@@ -61,7 +62,12 @@ impl<'a> Predictor<'a> for LearnedPredictor<'a> {
             let values = model.freeze(&trained.weights, &columns).predict(&parameters);
             let name = format!("{}_classical", state.name);
             let classical = verdict.fields.arrays.iter().find(|field| field.name == name);
-            *said = agreement(problem, state, &values, classical.map(|classical| &classical.values[..]));
+            *said = agreement(
+                problem,
+                state,
+                (&values, classical.map(|classical| &classical.values[..])),
+                rounding,
+            );
             let field = Field::everywhere(problem, format!("{}_network", state.name), values);
             verdict.fields.arrays.insert(0, field);
         }
