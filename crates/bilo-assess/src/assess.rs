@@ -174,6 +174,7 @@ fn begun(run: &RunContext<'_>, estimate: &Estimate<'_>) -> Outcome {
         solved_by: solved_by(estimate),
         operator: estimate.operator.clone(),
         learned: estimate.learned.clone(),
+        starts: estimate.starts.clone(),
         notes: estimate.notes.clone(),
         warnings: [&estimate.warnings[..], &run.problem.remarks].concat(),
         steps: Steps { pretrain: estimate.pretrained.0, train: steps },

@@ -6,7 +6,7 @@ use bilo_fit::data_loss::DataLoss;
 use bilo_fit::monitor::Interrupt;
 use bilo_operator::hardware::Hardware;
 use bilo_problem::diagnostic::Result;
-use bilo_problem::{Problem, Table};
+use bilo_problem::{Problem, Table, divided};
 use bilo_reference::solver::ReferenceSolver;
 
 /// A run: the problem with its data and its reference solver, and how it is to be solved.
@@ -32,6 +32,10 @@ pub struct RunContext<'a> {
     pub interrupt: &'a Interrupt,
 }
 
+/// Cells and steps along each coordinate of grids that are searched on first.
+const ON_A_LINE: usize = 200;
+const IN_A_PLANE: usize = 50;
+
 impl<'a> RunContext<'a> {
     /// The run with other settings of its problem.
     pub fn with<'b>(&self, problem: &'b Problem) -> RunContext<'b>
@@ -45,6 +49,11 @@ impl<'a> RunContext<'a> {
     pub fn reference_of(&self, problem: &Problem) -> Result<ReferenceSolver> {
         let solver = ReferenceSolver::new(problem)?;
         Ok(solver.interruptible(self.interrupt).on_threads(self.threads))
+    }
+
+    /// How fine a grid is that is searched on first.
+    pub fn coarse(&self) -> usize {
+        if divided(&self.problem.coordinates).len() > 1 { IN_A_PLANE } else { ON_A_LINE }
     }
 
     /// The reference solver on a grid of no more than so many cells and steps along each coordinate, for what need not be

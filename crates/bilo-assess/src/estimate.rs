@@ -1,7 +1,7 @@
 //! What every method returns.
 
 use crate::audit::near;
-use crate::outcome::{Audit, LearnedOutcome, OperatorOutcome};
+use crate::outcome::{Audit, LearnedOutcome, OperatorOutcome, StartOutcome};
 use crate::predictor::Predictor;
 use bilo_fit::stop::{Divergence, Stop};
 use bilo_problem::Problem;
@@ -31,6 +31,8 @@ pub struct Estimate<'a> {
     pub at_guess: Option<Result<Audit>>,
     /// The operator of the guess beside it.
     pub near: Vec<near::Found>,
+    /// What searches from other starts came to, where there were any on the way.
+    pub starts: Vec<StartOutcome>,
     /// What is worth knowing already, a sentence each.
     pub notes: Vec<String>,
     /// What deserves attention already, a sentence each.

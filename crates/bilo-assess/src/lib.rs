@@ -37,3 +37,4 @@ pub mod verify;
 pub use assess::assess;
 pub use context::RunContext;
 pub use estimate::{Estimate, Remedy};
+pub use solver_error::is_misfit;

@@ -8,7 +8,7 @@ use crate::outcome::{Minimum, Outcome};
 use bilo_problem::{Formula, Problem, Transform};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use searches::searched;
-pub use searches::{Searches, is_cheap};
+pub use searches::{Origin, Searches, is_cheap};
 use std::f64::consts::{PI, TAU};
 
 /// Minima whose log-likelihoods differ by less than this explain the data alike.
@@ -20,16 +20,13 @@ const SAME: f64 = 1e-3;
 /// Values nearer to each other than so many error bars are one answer.
 const APART: f64 = 3.0;
 
-/// Cells and steps along each coordinate for images and other starts: they are compared on the same coarse grid.
-const COARSE: usize = 200;
-
 /// Most images that are looked at.
 const MOST_IMAGES: usize = 30;
 
 /// Adds the images of the best fit that fit as well.
 pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let problem = run.problem;
-    let Some(reference) = run.coarse_reference(COARSE) else { return };
+    let Some(reference) = run.coarse_reference(run.coarse()) else { return };
     let loss = &ReferenceLoss { data: run.data(), reference: &reference };
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();

@@ -283,6 +283,11 @@ impl Fit {
     }
 }
 
+/// Whether the data are not fitted, as far as their errors are stated.
+pub fn is_misfit(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> bool {
+    misfit(run, evaluation).is_some()
+}
+
 /// What is left of data with stated errors, if that is impossible; none for other data, or where outliers are expected.
 fn misfit(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Vec<Vec<f64>>> {
     let (mut residuals, mut squares, mut count) = (vec![], 0.0, 0.0);

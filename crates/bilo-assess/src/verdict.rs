@@ -4,7 +4,8 @@
 //! reason for orange, except that data without noise leave nothing to test, which is said.
 
 use crate::outcome::{
-    Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind, Verdict,
+    ChiSquare, Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind,
+    Verdict,
 };
 use bilo_problem::text::digits;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -47,6 +48,15 @@ impl Outcome {
     /// Writes the verdict on what is known now.
     pub fn judge(&mut self) {
         self.verdict = Verdict::of(self);
+    }
+}
+
+impl Outcome {
+    /// Whether data whose errors are stated are fitted where the log-likelihood is higher by so much.
+    pub fn would_fit(&self, gain: f64) -> bool {
+        let Some(total) = self.goodness.total else { return true };
+        let there = ChiSquare::new((total.value - 2.0 * gain.max(0.0)).max(0.0), total.freedom);
+        there.is_some_and(|there| there.p >= IMPOSSIBLE)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What solves cost, predicted: the same on every machine.
 
+use crate::coupling::coupled;
 use bilo_problem::{Classical, Problem, divided};
 
 /// What a step in time of a few unknowns costs, in unknowns of a large step; and what an unknown of a steady line does, whose
@@ -30,10 +31,18 @@ pub fn with_tangents(problem: &Problem, classical: &Classical) -> f64 {
     (1.0 + problem.unknowns.len() as f64 / TANGENTS_PER_SOLVE) * of_solve(problem, classical)
 }
 
-/// The cost of a solve on a grid, in unknowns of a band for one step, about 0.2 microseconds each.
+/// The cost of a solve on a grid, in unknowns of a band for one step, about 0.2 microseconds each. Equations that are not
+/// coupled are solved one by one.
 pub fn of_solve(problem: &Problem, classical: &Classical) -> f64 {
+    match coupled(problem) {
+        Ok(groups) => groups.iter().map(|group| of_system(problem, classical, group.states.len())).sum(),
+        Err(_) => of_system(problem, classical, problem.states.len()),
+    }
+}
+
+fn of_system(problem: &Problem, classical: &Classical, states: usize) -> f64 {
     let cells: f64 = classical.cells.iter().map(|&cells| cells as f64).product();
-    let unknowns = cells * problem.states.len() as f64;
+    let unknowns = cells * states as f64;
     let evolves =
         problem.coordinates.len() > 1 && problem.coordinates.iter().any(|coordinate| coordinate.time);
     let steps = if evolves { classical.steps as f64 } else { 1.0 };

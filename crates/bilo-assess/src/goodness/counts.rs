@@ -3,6 +3,7 @@
 use crate::outcome::ChiSquare;
 use bilo_problem::Problem;
 use bilo_problem::sites::Sites;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Expected counts of a bin that are enough for chi-square's law.
 const ENOUGH: f64 = 5.0;
@@ -56,18 +57,47 @@ pub(super) fn bernoulli(values: &[f64], data: &[f64], fitted: f64) -> Option<Chi
     ChiSquare::new(square, bins - fitted)
 }
 
-/// Least sum of variances of zeros and ones whose sum of squares is nearly normal.
-const LEAST_VARIANCE: f64 = 5.0;
+/// Least sum of variances of zeros and ones that can be wrong in any way that shows.
+const LEAST_VARIANCE: f64 = 1.0;
 
-/// Zeros and ones that are too few for bins: Σ (datum - probability)² against what is expected of it, in units of its standard
-/// deviation (Copas, Applied Statistics 38, 71, 1989).
+/// Zeros and ones that are too few for bins: Σ (datum - probability)² against its law (Copas, Applied Statistics 38, 71, 1989;
+/// here the law itself, not its normal limit), as the chi-square with one degree of freedom that is as improbable.
 pub(super) fn few_bernoulli(values: &[f64], data: &[f64]) -> Option<ChiSquare> {
-    let variance = |p: f64| (p * (1.0 - p)).max(0.0);
-    let sum = |of: &dyn Fn(f64) -> f64| values.iter().map(|&p| of(p)).sum::<f64>();
-    let (expected, spread) = (sum(&variance), sum(&|p| (1.0 - 2.0 * p).powi(2) * variance(p)));
-    let squares: f64 = values.iter().zip(data).map(|(p, datum)| (datum - p).powi(2)).sum();
-    let enough = expected >= LEAST_VARIANCE && spread > 0.0;
-    enough.then(|| ChiSquare::new((squares - expected).powi(2) / spread, 1.0)).flatten()
+    // A solver's error may lead a little beyond.
+    let values: Vec<f64> = values.iter().map(|p| p.clamp(0.0, 1.0)).collect();
+    let variance: f64 = values.iter().map(|p| p * (1.0 - p)).sum();
+    let (below, above) = (variance >= LEAST_VARIANCE).then(|| sides_of_sum(&values, data))?;
+    let p = (2.0 * below.min(above)).clamp(f64::MIN_POSITIVE, 1.0);
+    ChiSquare::new(Normal::standard().inverse_cdf(p / 2.0).powi(2), 1.0)
+}
+
+/// Places of a grid on which the law of a sum is laid out.
+const PLACES: usize = 8192;
+
+/// The probabilities that Σ_i (1 - 2 p_i) x_i, which is Σ (x_i - p_i)² but for a constant, is at most and at least what it is,
+/// where x_i = 1 has the probability p_i: summands are rounded to a grid, for the data and for the law alike, and the law is
+/// that of one more summand after the other.
+fn sides_of_sum(values: &[f64], data: &[f64]) -> (f64, f64) {
+    let reach: f64 = values.iter().map(|p| (1.0 - 2.0 * p).abs()).sum();
+    let unit = (2.0 * reach / (PLACES - 2 * values.len() - 1) as f64).max(f64::MIN_POSITIVE);
+    let steps: Vec<isize> = values.iter().map(|p| ((1.0 - 2.0 * p) / unit).round() as isize).collect();
+    let zero = PLACES / 2;
+    let at = |place: isize| zero.checked_add_signed(place).filter(|place| *place < PLACES);
+    let mut law = vec![0.0; PLACES];
+    law[zero] = 1.0;
+    for (&p, &step) in values.iter().zip(&steps) {
+        let mut next = vec![0.0; PLACES];
+        for (place, &mass) in law.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+            next[place] += (1.0 - p) * mass;
+            if let Some(moved) = at(place as isize - zero as isize + step) {
+                next[moved] += p * mass;
+            }
+        }
+        law = next;
+    }
+    let seen: isize = data.iter().zip(&steps).filter(|(datum, _)| **datum > 0.5).map(|(_, step)| step).sum();
+    let seen = at(seen).unwrap_or(PLACES - 1);
+    (law[..=seen].iter().sum(), law[seen..].iter().sum())
 }
 
 /// Particles against the integral of their intensity, in stretches along the coordinate with the most bins.
@@ -149,5 +179,45 @@ mod tests {
         assert!(right.p > 0.01, "{right:?}");
         let wrong: Vec<f64> = values.iter().map(|p| 1.0 - p).collect();
         assert!(few_bernoulli(&wrong, &data).unwrap().p < 1e-3);
+    }
+
+    /// Three zeros and ones with probabilities 0.2, 0.5 and 0.9: the law of the sum by all eight outcomes.
+    #[test]
+    fn the_law_of_few_zeros_and_ones_is_that_of_all_outcomes() {
+        let (values, data) = ([0.2, 0.5, 0.9], [1.0, 0.0, 0.0]);
+        let sum = |x: &[f64]| values.iter().zip(x).map(|(p, x)| (x - p).powi(2)).sum::<f64>();
+        let (mut below, mut above) = (0.0, 0.0);
+        for outcome in 0..8_u32 {
+            let x: Vec<f64> = (0..3).map(|i| f64::from(outcome >> i & 1)).collect();
+            let likely: f64 =
+                values.iter().zip(&x).map(|(p, x)| if *x > 0.5 { *p } else { 1.0 - p }).product();
+            below += if sum(&x) <= sum(&data) + 1e-9 { likely } else { 0.0 };
+            above += if sum(&x) >= sum(&data) - 1e-9 { likely } else { 0.0 };
+        }
+        let found = sides_of_sum(&values, &data);
+        assert!(
+            (found.0 - below).abs() < 1e-12 && (found.1 - above).abs() < 1e-12,
+            "{found:?} {below} {above}"
+        );
+    }
+
+    /// Under the model a probability below 0.05 is as rare as it says, or rarer, since the law is discrete.
+    #[test]
+    fn few_zeros_and_ones_raise_few_alarms() {
+        let values: Vec<f64> = (1..=30).map(|i| f64::from(i) / 31.0).collect();
+        let mut state = 11_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut alarms = 0;
+        for _ in 0..2000 {
+            let data: Vec<f64> = values.iter().map(|p| f64::from(u8::from(uniform() < *p))).collect();
+            alarms += usize::from(few_bernoulli(&values, &data).unwrap().p < 0.05);
+        }
+        // 100 are expected; three binomial standard deviations are 29.
+        assert!((71..=129).contains(&alarms), "{alarms} of 2000");
+        let wrong: Vec<f64> = values.iter().map(|p| f64::from(u8::from(*p < 0.5))).collect();
+        assert!(few_bernoulli(&values, &wrong).unwrap().p < 1e-6);
     }
 }

@@ -1,6 +1,6 @@
 //! What searches from other starts come to, by the reference solver on a coarse grid.
 
-use super::{ALIKE, COARSE, SAME, differ, height, minimum};
+use super::{ALIKE, SAME, differ, height, minimum};
 use crate::context::RunContext;
 use crate::outcome::{Minimum, Outcome, StartOutcome, Stop};
 use crate::relaxed;
@@ -11,6 +11,7 @@ use bilo_problem::diagnostic::ErrorKind;
 use bilo_problem::{Problem, Transform, Unknown};
 use bilo_reference::misfit::ReferenceLoss;
 use faer::{Mat, Side};
+use std::ops::Range;
 
 /// No grid moves values by more than this part of them, unless they are no minimum on another.
 const FAR: f64 = 0.3;
@@ -45,6 +46,29 @@ pub struct Searches {
     starts: Vec<StartOutcome>,
 }
 
+/// Where searches from other starts set out from.
+pub struct Origin {
+    /// The estimate, or where a first search ended.
+    pub estimate: Vec<f64>,
+    /// Whether it fits the data.
+    pub is_fitted: bool,
+    /// Values along what the data see least of it.
+    valley: Vec<Vec<f64>>,
+}
+
+impl Origin {
+    /// The end of a search that does not fit the data.
+    pub fn misfit(estimate: Vec<f64>) -> Origin {
+        Origin { estimate, is_fitted: false, valley: vec![] }
+    }
+
+    /// The estimate of an outcome.
+    pub fn of(outcome: &Outcome) -> Origin {
+        let estimate = estimate_of(outcome);
+        Origin { is_fitted: is_fitted(outcome), valley: along_the_valley(outcome, &estimate), estimate }
+    }
+}
+
 /// Where a search begins, and whether positive numbers keep their sign on the way.
 struct Start {
     thetas: Vec<f64>,
@@ -52,20 +76,25 @@ struct Start {
 }
 
 impl Searches {
-    /// Searches from the guess and from so many other starts, and from what a relaxed equation comes to; from more of these
-    /// where the data are not fitted.
-    pub fn new(run: &RunContext<'_>, count: usize, outcome: &Outcome) -> Option<Searches> {
-        let coarse = Self::on_grid(run, COARSE, count, outcome);
+    /// Searches from the guess and from other starts, those of some numbers, and from what a relaxed equation comes to; from
+    /// more of these where the data are not fitted.
+    pub fn new(run: &RunContext<'_>, starts: Range<usize>, origin: &Origin) -> Option<Searches> {
+        let coarse = Self::on_grid(run, run.coarse(), starts.clone(), origin);
         // Along one coordinate the stated grid costs little too, where a coarse one has no solution.
         match coarse {
             Some(coarse) if coarse.from_estimate.is_some() || !is_cheap(run.problem) => Some(coarse),
-            coarse => Self::on_grid(run, usize::MAX, count, outcome).or(coarse),
+            coarse => Self::on_grid(run, usize::MAX, starts, origin).or(coarse),
         }
     }
 
-    fn on_grid(run: &RunContext<'_>, most: usize, count: usize, outcome: &Outcome) -> Option<Searches> {
+    fn on_grid(
+        run: &RunContext<'_>,
+        most: usize,
+        numbers: Range<usize>,
+        origin: &Origin,
+    ) -> Option<Searches> {
         let problem = run.problem;
-        let estimate = &estimate_of(outcome)[..];
+        let estimate = &origin.estimate[..];
         // Starts are searched from at the same time; then nothing is left for systems that are not coupled.
         let reference = run.coarse_reference(most)?.on_threads(Some(1));
         let loss = ReferenceLoss { data: run.data(), reference: &reference };
@@ -81,7 +110,7 @@ impl Searches {
         let logged_data = DataLoss::new(&logged, run.tables);
         let logged_loss = ReferenceLoss { data: logged_data, reference: &logged_reference };
         let best = from_estimate.as_ref().map_or(estimate, |found| &found.end);
-        let starts = starts(run, count, best, outcome);
+        let starts = starts(run, numbers, best, origin);
         let search = |start: &Start| match start.by_logarithms {
             true => searched(&logged_run, logged_loss, &start.thetas),
             false => searched(run, loss, &start.thetas),
@@ -109,6 +138,29 @@ impl Searches {
         let best = self.starts.first().into_iter().chain(from_estimate.filter(left));
         let best = best.max_by(|a, b| a.height().total_cmp(&b.height()))?;
         (best.height() - height > by && differ(problem, own, &best.end)).then_some(best)
+    }
+
+    /// What they came to, the best first, and where the best is if it is better by so much than where they set out from.
+    pub fn best(self, problem: &Problem, by: f64) -> (Vec<StartOutcome>, Option<Vec<f64>>) {
+        let own = self.from_estimate.as_ref().map_or(f64::NEG_INFINITY, StartOutcome::height);
+        let better = self.starts.first().filter(|start| start.height() - own > by);
+        let known = self.from_estimate.as_ref().map(|found| &found.end);
+        let other = |start: &&StartOutcome| known.is_none_or(|known| differ(problem, known, &start.end));
+        let place = better.filter(other).map(|start| start.end.clone());
+        (self.starts, place)
+    }
+
+    /// By how much the best of them is above where they set out from, on the same grid.
+    pub fn gain(&self) -> f64 {
+        let own = self.from_estimate.as_ref().map(StartOutcome::height);
+        self.starts.first().zip(own).map_or(0.0, |(start, own)| start.height() - own)
+    }
+
+    /// All of these and others, the best first.
+    pub fn and(mut self, more: Searches) -> Searches {
+        self.starts.extend(more.starts);
+        self.starts.sort_by(|a, b| b.height().total_cmp(&a.height()));
+        self
     }
 
     /// Adds what they came to, and the minima among them that fit as well as the estimate; where that was `found_here`, the best
@@ -154,19 +206,23 @@ fn on_stated_grid(
 
 /// The guess, points around it, the best fit with two of its numbers in each other's place, points along what the data see least
 /// of it, and what a relaxed equation comes to.
-fn starts(run: &RunContext<'_>, count: usize, best: &[f64], outcome: &Outcome) -> Vec<Start> {
+fn starts(run: &RunContext<'_>, numbers: Range<usize>, best: &[f64], origin: &Origin) -> Vec<Start> {
     let problem = run.problem;
-    let around = problem.starts(count);
+    let around = problem.starts(numbers.end).split_off(numbers.start);
+    let start = |by_logarithms: bool| move |thetas: Vec<f64>| Start { thetas, by_logarithms };
+    // Those that are near the guess have its sign.
+    if numbers.start > 0 {
+        return around.into_iter().map(start(true)).collect();
+    }
     let guess: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.guess).collect();
     let first = [guess].into_iter().chain(around.iter().cloned()).take(RELAXED).collect::<Vec<_>>();
-    let relaxable = if is_fitted(outcome) { &first[..1] } else { &first[..] };
+    let relaxable = if origin.is_fitted { &first[..1] } else { &first[..] };
     let relaxed =
         parallel::each(parallel::threads(run.threads), relaxable, |start| relaxed::start(run, start));
     let from_best = match is_cheap(problem) {
-        true => [exchanged(best), along_the_valley(outcome, best)].concat(),
+        true => [exchanged(best), origin.valley.clone()].concat(),
         false => vec![],
     };
-    let start = |by_logarithms: bool| move |thetas: Vec<f64>| Start { thetas, by_logarithms };
     // Of the points around the guess every other one may change its sign.
     let around = around
         .into_iter()

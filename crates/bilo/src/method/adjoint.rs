@@ -3,8 +3,10 @@
 mod functions;
 
 use super::Method;
+use bilo_assess::minima::{Origin, Searches};
+use bilo_assess::outcome::StartOutcome;
 use bilo_assess::predictor::ReferencePredictor;
-use bilo_assess::{Estimate, Remedy, RunContext};
+use bilo_assess::{Estimate, Remedy, RunContext, is_misfit};
 use bilo_fit::gauss_newton::{self, Iterate};
 use bilo_fit::monitor::Monitor;
 use bilo_fit::phase::Phase;
@@ -14,8 +16,9 @@ use bilo_problem::theta::Theta;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use std::time::{Duration, Instant};
 
-/// Cells and steps along each coordinate of a grid that is searched on first.
-const COARSE: usize = 200;
+/// Other starts where the data are not fitted on a coarse grid, and by how much a log-likelihood has to be better there.
+const STARTS: usize = 8;
+const BETTER: f64 = 2.0;
 
 /// How long the solution after a search on a coarse grid may take after somebody asked to stop.
 const GRACE: Duration = Duration::from_millis(1000);
@@ -44,7 +47,7 @@ impl Method for Adjoint {
             false => functions::search(run, loss, monitor),
         };
         monitor.leave();
-        let Found { evaluation, losses, stop, steps } = found?;
+        let Found { evaluation, losses, stop, steps, starts } = found?;
         let device = format!("classical solver, {}", reference.describe());
         Ok(Estimate {
             predictor: Box::new(ReferencePredictor::new(evaluation, device)),
@@ -58,6 +61,7 @@ impl Method for Adjoint {
             learned: None,
             at_guess: None,
             near: vec![],
+            starts,
             notes: vec![],
             warnings: vec![],
             remedy: Remedy::SOLVERS,
@@ -71,6 +75,8 @@ struct Found<'a> {
     losses: Vec<f64>,
     stop: Stop,
     steps: usize,
+    /// What searches from other starts came to.
+    starts: Vec<StartOutcome>,
 }
 
 /// Few scalars: Gauss-Newton, on a coarse grid first where that costs a lot less.
@@ -82,17 +88,41 @@ fn numbers<'a>(
     monitor.name_losses(loss.data.names());
     monitor.enter(Phase::Train, gauss_newton::MAX_ITERATIONS);
     let guess = Theta::guess(run.problem)?;
-    let Some(coarse) = run.cheaper_reference(COARSE) else { return gauss_newton(loss, &guess, 0, monitor) };
+    let coarse = run.cheaper_reference(run.coarse());
+    let Some(coarse) = coarse else { return gauss_newton(loss, &guess, 0, monitor) };
     let first = ReferenceLoss { reference: &coarse, ..loss };
     match gauss_newton(first, &guess, 0, monitor) {
         Ok(found) => {
+            let (starts, theta) = elsewhere(run, &found.evaluation, monitor);
             // Somebody who stops here is told about the solution of the stated grid.
             run.interrupt.grant(GRACE);
-            gauss_newton(loss, &found.evaluation.theta, found.steps, monitor)
+            let fine = gauss_newton(loss, &theta, found.steps, monitor)?;
+            Ok(Found { starts, ..fine })
         }
         Err(error) if error.ends_search() => Err(error),
         Err(_) => gauss_newton(loss, &guess, 0, monitor),
     }
+}
+
+/// Where to go on from the end of a search on a coarse grid: a finer one is no use for data that are not fitted there, and
+/// other starts may lead to a better place.
+fn elsewhere(
+    run: &RunContext<'_>,
+    found: &Evaluation<'_>,
+    monitor: &mut Monitor<'_>,
+) -> (Vec<StartOutcome>, Theta) {
+    let here = found.theta.clone();
+    if run.problem.training.starts.is_some() || run.interrupt.is_due() || !is_misfit(run, found) {
+        return (vec![], here);
+    }
+    monitor.note(&format!("the data are not fitted: searching from {STARTS} other starts"));
+    let origin = Origin::misfit(run.problem.thetas(&here.eta));
+    let Some(searches) = Searches::new(run, 0..STARTS, &origin) else { return (vec![], here) };
+    let (starts, place) = searches.best(run.problem, BETTER);
+    let Some(place) = place else { return (starts, here) };
+    let unknowns = run.problem.unknowns.iter().zip(&place);
+    let eta = unknowns.map(|(unknown, &theta)| unknown.project(unknown.eta_of(theta))).collect();
+    (starts, Theta { eta, ..here })
 }
 
 /// From some values, after so many steps.
@@ -108,5 +138,11 @@ fn gauss_newton<'a>(
         monitor.rare_step(steps + iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
     })?;
     let losses = found.evaluation.loss_terms.terms.clone();
-    Ok(Found { evaluation: found.evaluation, losses, stop: found.stop, steps: steps + found.steps })
+    Ok(Found {
+        evaluation: found.evaluation,
+        losses,
+        stop: found.stop,
+        steps: steps + found.steps,
+        starts: vec![],
+    })
 }

@@ -97,6 +97,7 @@ fn solve<'a>(
         learned: Some(outcome),
         at_guess: None,
         near: vec![],
+        starts: vec![],
         notes: vec![],
         warnings: failed.into_iter().collect(),
         remedy: Remedy::LEARNING,

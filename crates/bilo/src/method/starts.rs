@@ -5,11 +5,14 @@
 
 use super::{Adjoint, Job, Method, weights};
 use bilo_assess::RunContext;
-use bilo_assess::minima::{Searches, is_cheap};
+use bilo_assess::minima::{Origin, Searches, is_cheap};
 use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
+
+/// Further starts, near the guess, where searches cost next to nothing and nothing has fitted yet.
+const NEAR_THE_GUESS: usize = 24;
 
 /// Starts beside the guess where the data are not fitted, or where they cost next to nothing, and nobody asked for more or
 /// fewer.
@@ -34,13 +37,24 @@ pub(super) fn from_elsewhere(
     };
     let scalars = !run.problem.unknowns.is_empty() && run.problem.functions.is_empty();
     let ended = !matches!(outcome.stop, Stop::Converged | Stop::Steps);
-    if count == 0 || !scalars || ended {
+    // A method that has searched from other starts on its way has found what there is.
+    if count == 0 || !scalars || ended || !outcome.starts.is_empty() {
         return Ok(outcome);
     }
     monitor.note(&format!("searching from {count} other starts"));
-    let Some(searches) = Searches::new(run, count, &outcome) else {
+    let origin = Origin::of(&outcome);
+    let Some(mut searches) = Searches::new(run, 0..count, &origin) else {
         return Ok(outcome);
     };
+    let stated = run.problem.training.starts.is_some();
+    if !stated && is_cheap(run.problem) && !outcome.would_fit(searches.gain()) {
+        monitor.note(&format!("searching from {NEAR_THE_GUESS} more starts near the guess"));
+        let more = Searches::new(run, count..count + NEAR_THE_GUESS, &origin);
+        searches = match more {
+            Some(more) => searches.and(more),
+            None => return Ok(outcome),
+        };
+    }
     let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).cloned() {
         Some(found) => again(run, job, outcome, &found, monitor)?,
         None => (outcome, false),
@@ -100,6 +114,7 @@ pub(super) fn started_at(
 ) -> Result<Outcome> {
     let mut problem = run.problem.clone();
     problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
+    problem.training.starts = Some(1);
     let there = RunContext { from: None, ..run.with(&problem) };
     let mut outcome = weights::chosen(&there, method, monitor)?;
     let stated = run.problem.unknowns.iter().map(|unknown| unknown.guess);

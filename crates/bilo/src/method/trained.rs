@@ -100,6 +100,7 @@ pub(super) fn train<'e>(
         learned: None,
         at_guess,
         near,
+        starts: vec![],
         notes: vec![],
         warnings: vec![],
         remedy: if scheme == Scheme::Joint { Remedy::COMPROMISE } else { Remedy::TRAINING },

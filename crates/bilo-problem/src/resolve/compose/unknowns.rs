@@ -2,7 +2,8 @@
 //! sense.
 //!
 //! A coefficient of the highest derivative has a sign for which the equation is well-posed: the guess has it. And where
-//! nothing changes with the sign of a number, such as c in c^2*u_xx, it may as well be positive.
+//! nothing changes with the sign of a number, such as c in c^2*u_xx, or with the signs of two, such as k and beta where only
+//! k^2 and k*beta stand, it may as well be positive.
 
 use super::weight::evaluate;
 use crate::diagnostic::{Origin, Result};
@@ -24,7 +25,13 @@ pub(crate) fn tune(problem: &mut Problem, formless: &[String]) -> Result<()> {
     let (positive, forms) = {
         let statement = Statement::new(problem)?;
         let free = |&i: &usize| is_free(&problem.unknowns[i]) && statement.keeps_positive(Moved::Number(i));
-        let positive: Vec<usize> = (0..problem.unknowns.len()).filter(free).collect();
+        let mut positive: Vec<usize> = (0..problem.unknowns.len()).filter(free).collect();
+        for (i, j) in (0..problem.unknowns.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            let free = [i, j].iter().all(|k| is_free(&problem.unknowns[*k]) && !positive.contains(k));
+            if free && statement.is_even(Moved::Pair(i, j)) {
+                positive.push(i);
+            }
+        }
         let mut forms = vec![];
         for (number, function) in problem.functions.iter().enumerate() {
             if formless.contains(&function.name) {
@@ -113,6 +120,7 @@ impl FunctionSize {
 #[derive(Clone, Copy)]
 enum Moved {
     Number(usize),
+    Pair(usize, usize),
     Function(Function),
 }
 
@@ -164,8 +172,16 @@ impl Statement<'_> {
         };
         let coefficient =
             self.coefficients.iter().filter(|e| used(e)).any(|&e| self.mirrored(e, moved, -1.0));
-        let mut all = self.all.iter().filter(|e| used(e)).peekable();
-        coefficient || (all.peek().is_some() && all.all(|&e| self.mirrored(e, moved, 1.0)))
+        coefficient || self.is_even(moved)
+    }
+
+    /// Whether nothing changes with the sign of what is moved.
+    fn is_even(&self, moved: Moved) -> bool {
+        let used = |expression: &&Expr| {
+            self.names.graph.leaves(&[**expression]).iter().any(|leaf| self.is_of(leaf, moved))
+        };
+        let mut all = self.all.iter().filter(used).peekable();
+        all.peek().is_some() && all.all(|&e| self.mirrored(e, moved, 1.0))
     }
 
     fn keeps_positive_function(&self, number: usize) -> bool {
@@ -176,6 +192,9 @@ impl Statement<'_> {
     fn is_of(&self, leaf: &Leaf, moved: Moved) -> bool {
         match (leaf, moved) {
             (Leaf::Symbol(symbol), Moved::Number(number)) => *symbol == self.names.eta[number],
+            (Leaf::Symbol(symbol), Moved::Pair(one, other)) => {
+                [one, other].iter().any(|number| *symbol == self.names.eta[*number])
+            }
             (Leaf::Derivative(function, _), Moved::Function(moved)) => *function == moved,
             _ => false,
         }

@@ -140,5 +140,5 @@ fn descended<'a>(
 }
 
 fn ended(end: ObjectiveAt<'_>, stop: Stop, steps: usize) -> Found<'_> {
-    Found { evaluation: end.evaluation, losses: end.terms, stop, steps }
+    Found { evaluation: end.evaluation, losses: end.terms, stop, steps, starts: vec![] }
 }

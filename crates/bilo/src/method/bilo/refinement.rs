@@ -427,6 +427,7 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
             learned: None,
             near,
             at_guess: Some(at_guess),
+            starts: vec![],
             notes: vec![],
             warnings: vec![],
         })
