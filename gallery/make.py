@@ -3,9 +3,9 @@
 
     python gallery/make.py [NAME ...]
 
-Every problem is a function below: it states the truth, a solver of its own (SciPy or a closed form), and what an instrument would have read.
-Written are `data*.csv` and `reference.json`; the latter has the truth, the optimum of an independent fit to the very same data and its
-standard deviations. Needs NumPy and SciPy. Nothing here uses the program that the gallery tests.
+Every problem is a function, below or in `more_reactions.py` and `more_fields.py`: it states the truth, a solver of its own (SciPy or a closed
+form), and what an instrument would have read. Written are the data (`*.csv`) and `reference.json`; the latter has the truth, the optimum of an
+independent fit to the very same data and its standard deviations. Needs NumPy and SciPy. Nothing here uses the program that the gallery tests.
 """
 
 import json
@@ -47,7 +47,7 @@ class Seen:
         data, o = self.data, self.options
         if self.kind == "poisson":
             value = np.maximum(value, 1e-12)
-            return 2 * (value - data + np.where(data > 0, data * np.log(np.maximum(data, 1e-300) / value), 0))
+            return np.maximum(2 * (value - data + np.where(data > 0, data * np.log(np.maximum(data, 1e-300) / value), 0)), 0)
         if self.kind == "negative-binomial":
             k, value = o["dispersion"], np.maximum(value, 1e-12)
             full = lambda m: -(data * np.log(np.maximum(m, 1e-300) / (m + k)) - k * np.log1p(m / k))
@@ -88,10 +88,11 @@ class Seen:
 class Case:
     """What a problem's function returns: truth, model (numbers by name -> list of predicted arrays), data of each, files to be written.
 
-    `start` is where the fit begins, if not at the truth; `rough` asks for a sample in place of the curvature. A case with an `answer` of its own is not fitted."""
+    `start` is where the fit begins, if not at the truth; `step` is the relative step of its differences, if not SciPy's; `rough` asks for a sample in place of the
+    curvature. A case with an `answer` of its own is not fitted."""
 
-    def __init__(self, truth, model, seen, files, start=None, rough=False):
-        self.truth, self.model, self.seen, self.files, self.rough = truth, model, seen, files, rough
+    def __init__(self, truth, model, seen, files, start=None, step=None, rough=False):
+        self.truth, self.model, self.seen, self.files, self.step, self.rough = truth, model, seen, files, step, rough
         self.start = start or truth
 
 
@@ -106,7 +107,7 @@ def fit(case):
             s.sigma = s.sigma * np.sqrt(np.mean(s.loss(v)))
     for _ in range(30):
         before = [s.sigma.flat[0] for s in case.seen]
-        found = least_squares(residuals, p, jac="3-point", x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        found = least_squares(residuals, p, jac="3-point", diff_step=case.step, x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12)
         p = found.x
         for s, v in zip(case.seen, values(p)):
             if s.estimated:
@@ -1119,5 +1120,9 @@ def plate_cooling(rng):
 
 
 if __name__ == "__main__":
+    sys.dont_write_bytecode = True  # the folder is packaged as it is
+    sys.modules["make"] = sys.modules["__main__"]  # what the modules below import: they enter their problems here
+    import more_fields, more_reactions
+
     for name in sys.argv[1:] or PROBLEMS:
         make(name)

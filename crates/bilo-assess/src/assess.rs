@@ -137,6 +137,9 @@ fn assessed<'b, 'a: 'b>(run: &RunContext<'b>, estimate: Estimate<'a>, place: Pla
         error_bars(&mut outcome, problem, found);
         add_best_fit(&mut outcome, run, evaluation, is_best_fit, remedy)?;
         minima::add_images(&mut outcome, run);
+        if let (Ok(reference), true) = (run.reference, is_best_fit && outcome.stop == Stop::Converged) {
+            solver_error::take_off(&mut outcome, reference.order());
+        }
     }
     intervals::add(&mut outcome, problem);
     derived::add(&mut outcome, problem)?;

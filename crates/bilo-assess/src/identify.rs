@@ -16,6 +16,11 @@ use bilo_reference::solver::ReferenceSolver;
 /// singular values by a part in ten thousand.
 const COARSE: usize = 200;
 
+/// In time alone steps are cheap, and bursts amplify the error of each: up to so many times as many as are stated, at a part of
+/// the cost.
+const MORE_STEPS: usize = 16;
+const OF_STEPS: f64 = 0.2;
+
 /// What it may cost, a second or two; beyond that it is on grids half as fine, down to the coarsest that says anything.
 const MOST_WORK: f64 = 1e7;
 const COARSEST: usize = 25;
@@ -101,6 +106,18 @@ pub fn identifiability(problem: &Problem) -> Result<std::result::Result<Identifi
 
 /// The finest grid on which the examination takes seconds.
 fn affordable(problem: &Problem) -> Classical {
+    if let [time] = &problem.coordinates[..]
+        && time.time
+    {
+        let steps = |factor: usize| {
+            let cells = problem.classical.cells.iter().map(|cells| cells * factor).collect();
+            Classical { cells, ..problem.classical.clone() }
+        };
+        let factors = std::iter::successors(Some(MORE_STEPS), |factor| Some(factor / 2));
+        let mut grids = factors.take_while(|&factor| factor > 0).map(steps);
+        let fine = grids.find(|grid| cost::with_tangents(problem, grid) <= OF_STEPS * MOST_WORK);
+        return fine.unwrap_or_else(|| problem.classical.clone());
+    }
     let grids = std::iter::successors(Some(COARSE), |most| Some(most / 2));
     let mut grids = grids.take_while(|&most| most >= COARSEST).map(|most| problem.classical.at_most(most));
     let finest = grids.find(|grid| cost::with_tangents(problem, grid) <= MOST_WORK);

@@ -7,7 +7,7 @@ use crate::context::RunContext;
 use crate::outcome::{Minimum, Outcome};
 use bilo_problem::{Formula, Problem, Transform};
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
-use searches::searched;
+use searches::{ITERATIONS, searched};
 pub use searches::{Origin, Searches, is_cheap};
 use std::f64::consts::{PI, TAU};
 
@@ -31,7 +31,7 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let numbers = outcome.unknowns.numbers.iter();
     let best: Vec<f64> = numbers.map(|number| number.data_optimal.unwrap_or(number.estimate)).collect();
     // A coarse grid moves the minimum too, and images are those of the minimum there.
-    let Some(found) = searched(run, *loss, &best) else { return };
+    let Some(found) = searched(run, *loss, &best, ITERATIONS) else { return };
     let (best, Some(height)) = (found.end, found.log_likelihood.map(|found| -found)) else { return };
     let sd: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.sd.unwrap_or(0.0)).collect();
     let far = |image: &Vec<f64>| (0..best.len()).any(|j| (image[j] - best[j]).abs() > APART * sd[j]);

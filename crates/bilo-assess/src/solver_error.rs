@@ -9,7 +9,7 @@ use crate::audit::GradientSource;
 use crate::context::RunContext;
 use crate::function_uncertainty::FunctionFit;
 use crate::noise::{Fitted, NoiseLevels};
-use crate::outcome::Discretisation;
+use crate::outcome::{Discretisation, Outcome, ScalarOutcome};
 use crate::uncertainty::Uncertainty;
 use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
@@ -281,6 +281,39 @@ impl Fit {
             Fit::Numbers(_, sd) | Fit::Functions(_, _, sd) => sd,
         }
     }
+}
+
+/// What is left of an error after extrapolation, at least.
+const LEFT: f64 = 0.1;
+
+/// Takes off the estimate of the reference solver's own search what its grid is known to move it by (Richardson's
+/// extrapolation), where three grids show an order as it should be and that is less than an error bar. What is left is as
+/// much as the error would be another one by the nominal order.
+pub(crate) fn take_off(outcome: &mut Outcome, nominal: f64) {
+    let Some(found) = outcome.discretisation.as_mut() else { return };
+    let numbers = &mut outcome.unknowns.numbers;
+    let small = |number: &ScalarOutcome, shift: f64| {
+        let there = number.estimate - shift;
+        let inside = number.bounds.is_none_or(|(lo, hi)| (lo..=hi).contains(&there));
+        inside && number.sd.is_some_and(|sd| shift.abs() <= sd)
+    };
+    let known = found.grids > 2 && found.safety <= 1.0 && found.shift.len() == numbers.len();
+    if found.enough
+        || !known
+        || !numbers.iter().zip(&found.shift).all(|(number, &shift)| small(number, shift))
+    {
+        return;
+    }
+    let factor = |order: f64| 2.0_f64.powf(order) - 1.0;
+    let left = (1.0 - factor(found.order) / factor(nominal)).abs().max(LEFT);
+    for (number, shift) in numbers.iter_mut().zip(&mut found.shift) {
+        number.estimate -= *shift;
+        number.data_optimal = Some(number.estimate);
+        *shift *= left;
+    }
+    let note =
+        "what three grids show of the reference solver's error was taken off the estimate (Richardson)";
+    outcome.notes.push(note.to_owned());
 }
 
 /// Whether the data are not fitted, as far as their errors are stated.

@@ -4,8 +4,7 @@
 //! reason for orange, except that data without noise leave nothing to test, which is said.
 
 use crate::outcome::{
-    ChiSquare, Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind,
-    Verdict,
+    Colour, NoiseSource, Outcome, Reason, ReasonKind, ScalarOutcome, SolvedBy, Stop, TestKind, Verdict,
 };
 use bilo_problem::text::digits;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -52,11 +51,9 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// Whether data whose errors are stated are fitted where the log-likelihood is higher by so much.
-    pub fn would_fit(&self, gain: f64) -> bool {
-        let Some(total) = self.goodness.total else { return true };
-        let there = ChiSquare::new((total.value - 2.0 * gain.max(0.0)).max(0.0), total.freedom);
-        there.is_some_and(|there| there.p >= IMPOSSIBLE)
+    /// Whether data whose errors are stated are fitted as far as chi-square can tell.
+    pub fn is_fitted(&self) -> bool {
+        self.goodness.total.is_none_or(|total| total.p >= IMPOSSIBLE)
     }
 }
 

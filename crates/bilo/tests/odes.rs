@@ -3,7 +3,8 @@
 //! `data/odes.csv` has for some times of every state the value and its derivatives by the logarithms of the unknowns: the
 //! variational equations solved with the states by SciPy's Radau at a relative tolerance of 1e-11.
 
-use bilo::problem::{Overrides, Problem};
+use bilo::identify::identifiability;
+use bilo::problem::{Data, Overrides, Problem, Table};
 use bilo::reference::ReferenceSolver;
 use std::path::Path;
 
@@ -152,4 +153,58 @@ fn solutions_and_derivatives_are_those_of_another_program() {
         assert!(values < 1e-6 * amplified, "{}: values are off by {values:.1e} with many steps", ode.name);
         assert!(slopes < 1e-5 * amplified, "{}: derivatives are off by {slopes:.1e}", ode.name);
     }
+}
+
+/// The standard deviations that `check` tells are those of the other program's derivatives, with an error of a hundredth of its
+/// largest value in every state: within 1 %. (The relaxation oscillator's times are those before its jump.)
+#[test]
+fn error_bars_of_check_are_those_of_another_program() {
+    for ode in ODES {
+        let mut problem = ode.problem(&[]);
+        let (times, expected) = ode.expected();
+        let kept = times.iter().filter(|time| **time < ode.smooth_until).count();
+        let unknowns = ode.unknowns.len();
+        let mut information = vec![vec![0.0; unknowns]; unknowns];
+        for (observation, state) in problem.observations.iter_mut().zip(&expected) {
+            let largest = state[0].iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+            let sigma = 0.01 * largest;
+            observation.data = Data::Table(Table {
+                coordinates: vec![times[..kept].to_vec()],
+                values: state[0][..kept].to_vec(),
+                sigma: Some(vec![sigma; kept]),
+            });
+            for (i, row) in information.iter_mut().enumerate() {
+                for (j, entry) in row.iter_mut().enumerate() {
+                    let products = state[1 + i][..kept].iter().zip(&state[1 + j]).map(|(a, b)| a * b);
+                    *entry += products.sum::<f64>() / (sigma * sigma);
+                }
+            }
+        }
+        let found = identifiability(&problem).unwrap().unwrap();
+        for (j, deviation) in deviations(information).into_iter().enumerate() {
+            let found = found.relative_deviation[j];
+            let name = ode.unknowns[j].0;
+            assert!(
+                (found / deviation - 1.0).abs() < 0.01,
+                "{}: sd of {name} {found:e}, by the other program {deviation:e}",
+                ode.name
+            );
+        }
+    }
+}
+
+/// The square roots of the diagonal of the inverse, by Gauss and Jordan.
+fn deviations(mut matrix: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = matrix.len();
+    for (i, row) in matrix.iter_mut().enumerate() {
+        row.extend((0..n).map(|j| f64::from(u8::from(i == j))));
+    }
+    for i in 0..n {
+        let pivot = matrix[i].clone();
+        for (k, row) in matrix.iter_mut().enumerate() {
+            let factor = if k == i { 1.0 - 1.0 / pivot[i] } else { row[i] / pivot[i] };
+            row.iter_mut().zip(&pivot).for_each(|(entry, pivot)| *entry -= factor * pivot);
+        }
+    }
+    (0..n).map(|i| matrix[i][n + i].sqrt()).collect()
 }

@@ -16,8 +16,11 @@ use std::ops::Range;
 /// No grid moves values by more than this part of them, unless they are no minimum on another.
 const FAR: f64 = 0.3;
 
-/// Most iterations from one start.
-const ITERATIONS: usize = 30;
+/// Most iterations from one start; where a solution costs more than next to nothing, after the first few only the most promising
+/// go on.
+pub(super) const ITERATIONS: usize = 30;
+const FIRST: usize = 8;
+const PROMISING: usize = 3;
 
 /// Most states of which other starts are searched from as a matter of course: about a second in all.
 const FEW_STATES: usize = 12;
@@ -99,7 +102,7 @@ impl Searches {
         let reference = run.coarse_reference(most)?.on_threads(Some(1));
         let loss = ReferenceLoss { data: run.data(), reference: &reference };
         // The grid moves the minimum of the estimate too.
-        let from_estimate = searched(run, loss, estimate);
+        let from_estimate = searched(run, loss, estimate, ITERATIONS);
         if run.interrupt.is_due() {
             return None;
         }
@@ -111,12 +114,29 @@ impl Searches {
         let logged_loss = ReferenceLoss { data: logged_data, reference: &logged_reference };
         let best = from_estimate.as_ref().map_or(estimate, |found| &found.end);
         let starts = starts(run, numbers, best, origin);
-        let search = |start: &Start| match start.by_logarithms {
-            true => searched(&logged_run, logged_loss, &start.thetas),
-            false => searched(run, loss, &start.thetas),
+        let search = |by_logarithms: bool, from: &[f64], most: usize| match by_logarithms {
+            true => searched(&logged_run, logged_loss, from, most),
+            false => searched(run, loss, from, most),
         };
-        let found = parallel::each(parallel::threads(run.threads), &starts, search);
-        let mut starts: Vec<StartOutcome> = found.into_iter().flatten().collect();
+        let threads = parallel::threads(run.threads);
+        let most = if is_cheap(problem) { ITERATIONS } else { FIRST };
+        let first =
+            |start: &Start| Some((search(start.by_logarithms, &start.thetas, most)?, start.by_logarithms));
+        let mut found: Vec<(StartOutcome, bool)> =
+            parallel::each(threads, &starts, first).into_iter().flatten().collect();
+        found.sort_by(|(a, _), (b, _)| b.height().total_cmp(&a.height()));
+        if !is_cheap(problem) {
+            let promising = &found[..PROMISING.min(found.len())];
+            let on = parallel::each(threads, promising, |(found, by_logarithms)| match found.converged {
+                true => None,
+                false => search(*by_logarithms, &found.end, ITERATIONS),
+            });
+            for ((found, _), on) in found.iter_mut().zip(on) {
+                *found =
+                    on.map_or_else(|| found.clone(), |on| StartOutcome { start: found.start.clone(), ..on });
+            }
+        }
+        let mut starts: Vec<StartOutcome> = found.into_iter().map(|(found, _)| found).collect();
         starts.sort_by(|a, b| b.height().total_cmp(&a.height()));
         Some(Searches { from_estimate, starts })
     }
@@ -150,15 +170,9 @@ impl Searches {
         (self.starts, place)
     }
 
-    /// By how much the best of them is above where they set out from, on the same grid.
-    pub fn gain(&self) -> f64 {
-        let own = self.from_estimate.as_ref().map(StartOutcome::height);
-        self.starts.first().zip(own).map_or(0.0, |(start, own)| start.height() - own)
-    }
-
-    /// All of these and others, the best first.
-    pub fn and(mut self, more: Searches) -> Searches {
-        self.starts.extend(more.starts);
+    /// With the starts of other searches, which set out from somewhere else.
+    pub fn with_starts_of(mut self, others: Option<Searches>) -> Searches {
+        self.starts.extend(others.into_iter().flat_map(|others| others.starts));
         self.starts.sort_by(|a, b| b.height().total_cmp(&a.height()));
         self
     }
@@ -198,7 +212,8 @@ fn on_stated_grid(
         return Some(minimum(problem, &start.end, below));
     };
     let loss = ReferenceLoss { data: run.data(), reference };
-    let (own, other) = (searched(run, loss, estimate)?, searched(run, loss, &start.end)?);
+    let to_minimum = |from: &[f64]| searched(run, loss, from, ITERATIONS);
+    let (own, other) = (to_minimum(estimate)?, to_minimum(&start.end)?);
     let below = own.height() - other.height();
     let another = other.converged && below < ALIKE && differ(problem, &own.end, &other.end);
     another.then(|| minimum(problem, &other.end, below))
@@ -300,17 +315,18 @@ impl StartOutcome {
     }
 }
 
-/// What a search from one start comes to; none if it was interrupted.
+/// What a search from one start comes to after so many iterations at most; none if it was interrupted.
 pub(super) fn searched(
     run: &RunContext<'_>,
     mut loss: ReferenceLoss<'_>,
     start: &[f64],
+    most: usize,
 ) -> Option<StartOutcome> {
     let unknowns = run.problem.unknowns.iter().zip(start);
     let eta: Vec<f64> = unknowns.map(|(unknown, &theta)| unknown.project(unknown.eta_of(theta))).collect();
     let searched = loss.evaluate(&eta).and_then(|evaluation| {
         minimise(&mut loss, evaluation, &mut |iterate| {
-            (iterate.step >= ITERATIONS || run.interrupt.is_due()).then_some(Stop::Steps)
+            (iterate.step >= most || run.interrupt.is_due()).then_some(Stop::Steps)
         })
     });
     match searched {

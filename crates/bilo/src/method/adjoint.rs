@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 const STARTS: usize = 8;
 const BETTER: f64 = 2.0;
 
+/// Iterations on the stated grid where the data are not fitted: enough for a minimum that the coarse grid has too.
+const FEW: usize = 10;
+
 /// How long the solution after a search on a coarse grid may take after somebody asked to stop.
 const GRACE: Duration = Duration::from_millis(1000);
 
@@ -89,18 +92,20 @@ fn numbers<'a>(
     monitor.enter(Phase::Train, gauss_newton::MAX_ITERATIONS);
     let guess = Theta::guess(run.problem)?;
     let coarse = run.cheaper_reference(run.coarse());
-    let Some(coarse) = coarse else { return gauss_newton(loss, &guess, 0, monitor) };
+    let Some(coarse) = coarse else { return gauss_newton(loss, &guess, monitor) };
     let first = ReferenceLoss { reference: &coarse, ..loss };
-    match gauss_newton(first, &guess, 0, monitor) {
+    match gauss_newton(first, &guess, monitor) {
         Ok(found) => {
             let (starts, theta) = elsewhere(run, &found.evaluation, monitor);
             // Somebody who stops here is told about the solution of the stated grid.
             run.interrupt.grant(GRACE);
-            let fine = gauss_newton(loss, &theta, found.steps, monitor)?;
+            let from = loss.evaluate(&theta)?;
+            let most = if is_misfit(run, &from) { FEW } else { usize::MAX };
+            let fine = gauss_newton_from(loss, from, (found.steps, most), monitor)?;
             Ok(Found { starts, ..fine })
         }
         Err(error) if error.ends_search() => Err(error),
-        Err(_) => gauss_newton(loss, &guess, 0, monitor),
+        Err(_) => gauss_newton(loss, &guess, monitor),
     }
 }
 
@@ -125,17 +130,23 @@ fn elsewhere(
     (starts, Theta { eta, ..here })
 }
 
-/// From some values, after so many steps.
-fn gauss_newton<'a>(
+/// From some values.
+fn gauss_newton<'a>(loss: ReferenceLoss<'a>, from: &Theta, monitor: &mut Monitor<'_>) -> Result<Found<'a>> {
+    let from = loss.evaluate(from)?;
+    gauss_newton_from(loss, from, (0, usize::MAX), monitor)
+}
+
+/// After so many steps, so many more at most.
+fn gauss_newton_from<'a>(
     mut loss: ReferenceLoss<'a>,
-    from: &Theta,
-    steps: usize,
+    from: Evaluation<'a>,
+    (steps, most): (usize, usize),
     monitor: &mut Monitor<'_>,
 ) -> Result<Found<'a>> {
     let problem = loss.data.problem();
-    let start = loss.evaluate(from)?;
-    let found = gauss_newton::minimise(&mut loss, start, &mut |iterate: &Iterate<'_>| {
-        monitor.rare_step(steps + iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
+    let found = gauss_newton::minimise(&mut loss, from, &mut |iterate: &Iterate<'_>| {
+        let said = monitor.rare_step(steps + iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop;
+        said.or((iterate.step >= most).then_some(Stop::Steps))
     })?;
     let losses = found.evaluation.loss_terms.terms.clone();
     Ok(Found {

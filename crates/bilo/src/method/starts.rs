@@ -41,26 +41,26 @@ pub(super) fn from_elsewhere(
     if count == 0 || !scalars || ended || !outcome.starts.is_empty() {
         return Ok(outcome);
     }
-    monitor.note(&format!("searching from {count} other starts"));
-    let origin = Origin::of(&outcome);
-    let Some(mut searches) = Searches::new(run, 0..count, &origin) else {
-        return Ok(outcome);
-    };
-    let stated = run.problem.training.starts.is_some();
-    if !stated && is_cheap(run.problem) && !outcome.would_fit(searches.gain()) {
-        monitor.note(&format!("searching from {NEAR_THE_GUESS} more starts near the guess"));
-        let more = Searches::new(run, count..count + NEAR_THE_GUESS, &origin);
-        searches = match more {
-            Some(more) => searches.and(more),
-            None => return Ok(outcome),
-        };
+    let unstated = run.problem.training.starts.is_none() && is_cheap(run.problem);
+    let near = if unstated { NEAR_THE_GUESS } else { 0 };
+    let (mut outcome, mut all, mut found_here) = (outcome, None::<Searches>, false);
+    for (starts, words) in [(0..count, "other starts"), (count..count + near, "more starts near the guess")] {
+        if starts.is_empty() || (starts.start > 0 && outcome.is_fitted()) {
+            break;
+        }
+        monitor.note(&format!("searching from {} {words}", starts.len()));
+        let Some(searches) = Searches::new(run, starts, &Origin::of(&outcome)) else { break };
+        if let Some(found) = searches.better(run.problem, &outcome, BETTER).cloned() {
+            let better;
+            (outcome, better) = again(run, job, outcome, &found, monitor)?;
+            found_here |= better;
+        }
+        all = Some(searches.with_starts_of(all));
     }
-    let (mut outcome, found_here) = match searches.better(run.problem, &outcome, BETTER).cloned() {
-        Some(found) => again(run, job, outcome, &found, monitor)?,
-        None => (outcome, false),
-    };
-    searches.add_to(&mut outcome, run, found_here);
-    outcome.judge();
+    if let Some(searches) = all {
+        searches.add_to(&mut outcome, run, found_here);
+        outcome.judge();
+    }
     Ok(outcome)
 }
 
