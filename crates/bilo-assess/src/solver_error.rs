@@ -356,3 +356,48 @@ fn coarser(classical: &Classical) -> Option<Classical> {
     let fine_enough = halved.cells.iter().all(|&cells| cells >= 4) && halved.steps >= 1;
     fine_enough.then_some(halved)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Unknowns;
+
+    /// D = 2 ± 0.1 on a grid that moves it by 0.05, as three grids show.
+    fn moved(change: impl Fn(&mut Discretisation)) -> Outcome {
+        let number = ScalarOutcome { estimate: 2.0, sd: Some(0.1), ..ScalarOutcome::default() };
+        let mut grid =
+            Discretisation { grids: 3, shift: vec![0.05], order: 2.0, ..Discretisation::default() };
+        grid.safety = 1.0;
+        change(&mut grid);
+        Outcome {
+            unknowns: Unknowns { numbers: vec![number], functions: vec![] },
+            discretisation: Some(grid),
+            ..Outcome::default()
+        }
+    }
+
+    #[test]
+    fn an_error_that_three_grids_show_is_taken_off() {
+        let estimate = |outcome: &Outcome| outcome.unknowns.numbers[0].estimate;
+        let mut outcome = moved(|_| {});
+        take_off(&mut outcome, 2.0);
+        assert_eq!((estimate(&outcome), outcome.unknowns.numbers[0].data_optimal), (1.95, Some(1.95)));
+        assert_eq!(outcome.discretisation.unwrap().shift, [0.05 * LEFT]);
+        // By the nominal order it would have been (2^1.7 - 1)/3 of that.
+        let mut slower = moved(|grid| grid.order = 1.7);
+        take_off(&mut slower, 2.0);
+        let left = slower.discretisation.unwrap().shift[0];
+        assert!((left - 0.05 * (1.0 - (2.0_f64.powf(1.7) - 1.0) / 3.0)).abs() < 1e-12, "{left}");
+        let kept: [fn(&mut Discretisation); 4] = [
+            |grid| grid.grids = 2,
+            |grid| grid.safety = 3.0,
+            |grid| grid.shift = vec![0.11],
+            |grid| grid.enough = true,
+        ];
+        for change in kept {
+            let mut outcome = moved(change);
+            take_off(&mut outcome, 2.0);
+            assert_eq!(estimate(&outcome), 2.0);
+        }
+    }
+}

@@ -185,6 +185,20 @@ fn signs_are_kept_where_they_mean_nothing() {
     assert!(fixed.constants.iter().any(|constant| constant.name == "c" && constant.value == 2.0));
 }
 
+/// Of two numbers whose signs mean nothing but together, the first stays positive and the other follows the data.
+#[test]
+fn one_sign_of_two_is_a_convention() {
+    let unknowns = "[unknown.k]\nguess = 2.0\ntruth = 2.0\n[unknown.b]\nguess = 0.5\ntruth = 0.5\n[unknown.r]\nguess = 1.0\ntruth = 1.0\n";
+    let equation = ["u_t = u_xx + k^2*u_x - k*b*u - r*u"];
+    let conditions = ["t = 0: u = sin(pi*x)", "x = [0, 1]: u = 0"];
+    let moved = |equation: &[&str]| -> Vec<Transform> {
+        stated(XT, unknowns, equation, &conditions).unknowns.iter().map(|u| u.transform).collect()
+    };
+    assert_eq!(moved(&equation), [Transform::Log, Transform::Identity, Transform::Identity]);
+    let told_apart = ["u_t = u_xx + k^2*u_x - k*b*u - b*r*u"];
+    assert_eq!(moved(&told_apart), [Transform::Identity; 3]);
+}
+
 fn solved(problem: &Problem) -> Outcome {
     run(problem, &Job::default(), &mut Silent).expect("it runs")
 }

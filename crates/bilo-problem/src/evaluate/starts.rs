@@ -123,7 +123,7 @@ mod tests {
         "#;
         let problem = crate::Problem::from_toml(
             "source",
-            &text,
+            text,
             std::path::Path::new("."),
             &crate::Overrides::default(),
         );

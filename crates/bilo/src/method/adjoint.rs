@@ -21,7 +21,7 @@ const STARTS: usize = 8;
 const BETTER: f64 = 2.0;
 
 /// Iterations on the stated grid where the data are not fitted: enough for a minimum that the coarse grid has too.
-const FEW: usize = 10;
+const FEW: usize = 5;
 
 /// How long the solution after a search on a coarse grid may take after somebody asked to stop.
 const GRACE: Duration = Duration::from_millis(1000);

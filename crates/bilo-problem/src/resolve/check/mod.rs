@@ -167,7 +167,15 @@ impl Check<'_> {
             return None;
         }
         if RESERVED.contains(&name) || name == NET {
-            return Some(format!("the name `{name}` is reserved"));
+            let meaning = match name {
+                "e" => "the number 2.718...",
+                "pi" => "the number 3.141...",
+                "d" => "the derivative, as in `d(u, x)`",
+                "and" | "or" | "not" => "a word of conditions",
+                NET => "what a form is made of",
+                _ => "a function",
+            };
+            return Some(format!("the name `{name}` is reserved: it is {meaning}"));
         }
         let state = self.as_derivative(name)?;
         Some(format!("the name `{name}` reads as a derivative of `{state}`"))
