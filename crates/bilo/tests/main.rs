@@ -12,6 +12,7 @@ mod conditions;
 mod defined_states;
 mod dictionary;
 mod experiments;
+mod flow;
 mod function_uncertainty;
 mod functionals;
 mod functions;

@@ -1,7 +1,6 @@
 //! What a statement is made of, as it is read off a problem.
 
 use super::Axes;
-use super::pressure::PointCondition;
 use bilo_expr::{Expr, Function, Symbol};
 use bilo_problem::{Equation, Names, Problem};
 use bilo_solve::{Boundary, Pin};
@@ -52,6 +51,14 @@ pub(super) enum Standing {
     Solved(usize),
     /// An expression of these, of unknowns and of coordinates.
     Defined(Expr),
+}
+
+/// A condition at a point.
+pub(super) struct PointCondition<'a> {
+    pub(super) equation: &'a Equation,
+    pub(super) residual: Expr,
+    /// A place along each coordinate of space.
+    pub(super) at: Vec<f64>,
 }
 
 /// An equation held at a place inside the domain.

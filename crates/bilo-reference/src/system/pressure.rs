@@ -17,21 +17,12 @@
 use super::parts::Parts;
 use super::unsupported;
 use bilo_expr::{Expr, Leaf, MultiIndex};
-use bilo_problem::Equation;
 use bilo_problem::diagnostic::Result;
 use bilo_solve::{Boundary, End, Pin, Side};
 
 /// How many times smaller than its width a cell looks to a pressure that alternates; flows of all viscosities are stable
 /// with 8 to 200, and what is added has no part in their error above about 20.
 const STABLE: f64 = 24.0;
-
-/// A condition at a point.
-pub(super) struct PointCondition<'a> {
-    pub(super) equation: &'a Equation,
-    pub(super) residual: Expr,
-    /// A place along each coordinate of space.
-    pub(super) at: Vec<f64>,
-}
 
 /// The pressure and the equation of mass, by their numbers among states and equations inside the domain.
 #[derive(Clone, Copy)]

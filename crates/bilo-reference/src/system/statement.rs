@@ -2,9 +2,8 @@
 
 use super::assignment;
 use super::nodal::{self, Content};
-use super::parts::{Parts, Standing};
+use super::parts::{Parts, PointCondition, Standing};
 use super::pinned::{PinnedForm, Room};
-use super::pressure::PointCondition;
 use super::{Axes, unsupported};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
