@@ -8,6 +8,7 @@ use bilo_assess::RunContext;
 use bilo_assess::minima::{Origin, Searches, is_cheap};
 use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_fit::monitor::Monitor;
+use bilo_problem::OperatorKind;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
 
@@ -79,7 +80,9 @@ fn again(
     let place = named.collect::<Vec<_>>().join(", ");
     monitor.note(&format!("a better minimum is near {place}: searching again from there"));
     let mut best: Option<Outcome> = None;
-    let may_choose = job.method.begins_again() && job.method.name() != Adjoint.name();
+    // Where a kind of operator is stated, nothing else answers.
+    let is_free = run.problem.operator.kind == OperatorKind::Automatic;
+    let may_choose = is_free && job.method.begins_again() && job.method.name() != Adjoint.name();
     let methods: [&dyn Method; 2] = [job.method, &Adjoint];
     for method in &methods[..if may_choose { 2 } else { 1 }] {
         match started_at(run, *method, start, monitor) {
