@@ -14,6 +14,12 @@ use std::f64::consts::{PI, TAU};
 /// Minima whose log-likelihoods differ by less than this explain the data alike.
 const ALIKE: f64 = 2.0;
 
+/// Starts beside the guess where the data are not fitted, or where they cost next to nothing, and nobody asked for more or fewer.
+pub const OTHER_STARTS: usize = 8;
+
+/// A log-likelihood has to be better by so much to be another answer.
+pub const BETTER: f64 = 2.0;
+
 /// Values nearer to each other than this, relative to their size, are one.
 const SAME: f64 = 1e-3;
 

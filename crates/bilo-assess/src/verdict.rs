@@ -51,8 +51,8 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// Whether data whose errors are stated are fitted as far as chi-square can tell.
-    pub fn is_fitted(&self) -> bool {
+    /// Whether chi-square over all data is possible; true where no errors are stated, since nothing tells.
+    pub fn passes_chi_square(&self) -> bool {
         self.goodness.total.is_none_or(|total| total.p >= IMPOSSIBLE)
     }
 }

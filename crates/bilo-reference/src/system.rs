@@ -174,6 +174,11 @@ fn unsupported(message: &str, equation: Option<&Equation>) -> Error {
     Error::new(ErrorKind::NoReference, Diagnostic::new(message, origin).help(help))
 }
 
+fn where_sides_meet(equation: &Equation) -> Error {
+    let message = "the classical solver takes conditions on whole sides, not where sides meet";
+    unsupported(message, Some(equation))
+}
+
 /// In time alone the cells of the problem are those of time.
 fn resolution(problem: &Problem, axes: &Axes) -> Resolution {
     let classical = &problem.classical;

@@ -57,21 +57,39 @@ pub(super) fn bernoulli(values: &[f64], data: &[f64], fitted: f64) -> Option<Chi
     ChiSquare::new(square, bins - fitted)
 }
 
-/// Least sum of variances of zeros and ones that can be wrong in any way that shows.
+/// Least sum of variances of zeros and ones that can be wrong in any way that shows ..
 const LEAST_VARIANCE: f64 = 1.0;
 
-/// Zeros and ones that are too few for bins: Σ (datum - probability)² against its law (Copas, Applied Statistics 38, 71, 1989;
-/// here the law itself, not its normal limit), as the chi-square with one degree of freedom that is as improbable.
+/// .. and whose sum of squares is nearly normal.
+const NEARLY_NORMAL: f64 = 5.0;
+
+/// Most zeros and ones whose sum of squares is compared with its own law.
+const MOST_SUMMANDS: usize = 1000;
+
+/// Zeros and ones whose variances are too small for bins: Σ (datum - probability)² against its law (Copas, Applied Statistics 38,
+/// 71, 1989), as the chi-square with one degree of freedom that is as improbable. Of very many the law is its normal limit.
 pub(super) fn few_bernoulli(values: &[f64], data: &[f64]) -> Option<ChiSquare> {
     // A solver's error may lead a little beyond.
     let values: Vec<f64> = values.iter().map(|p| p.clamp(0.0, 1.0)).collect();
     let variance: f64 = values.iter().map(|p| p * (1.0 - p)).sum();
+    if values.len() > MOST_SUMMANDS {
+        return (variance >= NEARLY_NORMAL).then(|| normal_limit(&values, data)).flatten();
+    }
     let (below, above) = (variance >= LEAST_VARIANCE).then(|| sides_of_sum(&values, data))?;
     let p = (2.0 * below.min(above)).clamp(f64::MIN_POSITIVE, 1.0);
     ChiSquare::new(Normal::standard().inverse_cdf(p / 2.0).powi(2), 1.0)
 }
 
-/// Places of a grid on which the law of a sum is laid out.
+/// The sum in units of its standard deviation from its mean.
+fn normal_limit(values: &[f64], data: &[f64]) -> Option<ChiSquare> {
+    let sum = |of: &dyn Fn(f64) -> f64| values.iter().map(|&p| of(p)).sum::<f64>();
+    let expected = sum(&|p| p * (1.0 - p));
+    let spread = sum(&|p| (1.0 - 2.0 * p).powi(2) * p * (1.0 - p));
+    let squares: f64 = values.iter().zip(data).map(|(p, datum)| (datum - p).powi(2)).sum();
+    ChiSquare::new((squares - expected).powi(2) / spread, 1.0)
+}
+
+/// Places of a grid on which the law of a sum is laid out: several for each of [`MOST_SUMMANDS`].
 const PLACES: usize = 8192;
 
 /// The probabilities that Σ_i (1 - 2 p_i) x_i, which is Σ (x_i - p_i)² but for a constant, is at most and at least what it is,
@@ -199,6 +217,18 @@ mod tests {
             (found.0 - below).abs() < 1e-12 && (found.1 - above).abs() < 1e-12,
             "{found:?} {below} {above}"
         );
+    }
+
+    /// Of an image of nearly certain pixels there are too many for a grid, and it is judged all the same.
+    #[test]
+    fn very_many_zeros_and_ones_are_compared_with_the_normal_limit() {
+        let values: Vec<f64> = (0..20_000).map(|i| if i % 2 == 0 { 3e-4 } else { 1.0 - 3e-4 }).collect();
+        let right: Vec<f64> =
+            (0..20_000).map(|i| f64::from(u8::from((i % 2 == 1) != (i % 3333 == 5)))).collect();
+        assert!(few_bernoulli(&values, &right).unwrap().p > 0.05);
+        let wrong: Vec<f64> =
+            (0..20_000).map(|i| f64::from(u8::from((i % 2 == 1) != (i % 100 == 5)))).collect();
+        assert!(few_bernoulli(&values, &wrong).unwrap().p < 1e-6);
     }
 
     /// Under the model a probability below 0.05 is as rare as it says, or rarer, since the law is discrete.

@@ -4,7 +4,7 @@ use super::assignment;
 use super::nodal::{self, Content};
 use super::parts::{Parts, PointCondition, Standing};
 use super::pinned::{PinnedForm, Room};
-use super::{Axes, unsupported};
+use super::{Axes, unsupported, where_sides_meet};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
 use bilo_problem::{Coordinate, Equation, Names, Problem, State, given_columns};
@@ -195,8 +195,7 @@ impl<'a> Parts<'a> {
         };
         let at: Option<Vec<f64>> = self.axes.space.iter().map(place).collect();
         let Some(at) = at.filter(|at| at.len() == held.len()) else {
-            let message = "the classical solver takes conditions on whole sides, not where sides meet";
-            return Err(unsupported(message, Some(equation)));
+            return Err(where_sides_meet(equation));
         };
         self.points.push(PointCondition { equation, residual, at });
         Ok(())

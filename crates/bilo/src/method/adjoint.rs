@@ -3,7 +3,7 @@
 mod functions;
 
 use super::Method;
-use bilo_assess::minima::{Origin, Searches};
+use bilo_assess::minima::{BETTER, OTHER_STARTS, Origin, Searches};
 use bilo_assess::outcome::StartOutcome;
 use bilo_assess::predictor::ReferencePredictor;
 use bilo_assess::{Estimate, Remedy, RunContext, is_misfit};
@@ -15,10 +15,6 @@ use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use std::time::{Duration, Instant};
-
-/// Other starts where the data are not fitted on a coarse grid, and by how much a log-likelihood has to be better there.
-const STARTS: usize = 8;
-const BETTER: f64 = 2.0;
 
 /// Iterations on the stated grid where the data are not fitted: enough for a minimum that the coarse grid has too.
 const FEW: usize = 5;
@@ -120,9 +116,9 @@ fn elsewhere(
     if run.problem.training.starts.is_some() || run.interrupt.is_due() || !is_misfit(run, found) {
         return (vec![], here);
     }
-    monitor.note(&format!("the data are not fitted: searching from {STARTS} other starts"));
+    monitor.note(&format!("the data are not fitted: searching from {OTHER_STARTS} other starts"));
     let origin = Origin::misfit(run.problem.thetas(&here.eta));
-    let Some(searches) = Searches::new(run, 0..STARTS, &origin) else { return (vec![], here) };
+    let Some(searches) = Searches::new(run, 0..OTHER_STARTS, &origin) else { return (vec![], here) };
     let (starts, place) = searches.best(run.problem, BETTER);
     let Some(place) = place else { return (starts, here) };
     let unknowns = run.problem.unknowns.iter().zip(&place);

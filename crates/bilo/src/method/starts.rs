@@ -5,7 +5,7 @@
 
 use super::{Adjoint, Job, Method, weights};
 use bilo_assess::RunContext;
-use bilo_assess::minima::{Origin, Searches, is_cheap};
+use bilo_assess::minima::{BETTER, OTHER_STARTS, Origin, Searches, is_cheap};
 use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::OperatorKind;
@@ -14,13 +14,6 @@ use bilo_problem::text::digits;
 
 /// Further starts, near the guess, where searches cost next to nothing and nothing has fitted yet.
 const NEAR_THE_GUESS: usize = 24;
-
-/// Starts beside the guess where the data are not fitted, or where they cost next to nothing, and nobody asked for more or
-/// fewer.
-const WHERE_NOTHING_FITS: usize = 8;
-
-/// A log-likelihood has to be better by so much to be another answer.
-const BETTER: f64 = 2.0;
 
 /// Looks for better minima from other starts, if that is asked for or nothing fits, and searches again from the best.
 pub(super) fn from_elsewhere(
@@ -32,7 +25,7 @@ pub(super) fn from_elsewhere(
     let count = match run.problem.training.starts {
         Some(count) => count - 1,
         None if job.method.begins_again() && (outcome.verdict.doubts_fit() || is_cheap(run.problem)) => {
-            WHERE_NOTHING_FITS
+            OTHER_STARTS
         }
         None => 0,
     };
@@ -46,7 +39,7 @@ pub(super) fn from_elsewhere(
     let near = if unstated { NEAR_THE_GUESS } else { 0 };
     let (mut outcome, mut all, mut found_here) = (outcome, None::<Searches>, false);
     for (starts, words) in [(0..count, "other starts"), (count..count + near, "more starts near the guess")] {
-        if starts.is_empty() || (starts.start > 0 && outcome.is_fitted()) {
+        if starts.is_empty() || (starts.start > 0 && outcome.passes_chi_square()) {
             break;
         }
         monitor.note(&format!("searching from {} {words}", starts.len()));
@@ -117,6 +110,7 @@ pub(super) fn started_at(
 ) -> Result<Outcome> {
     let mut problem = run.problem.clone();
     problem.unknowns.iter_mut().zip(start).for_each(|(unknown, &value)| unknown.guess = value);
+    // Nobody looks elsewhere from there once more.
     problem.training.starts = Some(1);
     let there = RunContext { from: None, ..run.with(&problem) };
     let mut outcome = weights::chosen(&there, method, monitor)?;
