@@ -34,6 +34,7 @@ pub struct RunContext<'a> {
 
 /// Cells and steps along each coordinate of grids that are searched on first.
 const ON_A_LINE: usize = 200;
+const OF_TIME_ALONE: usize = 100;
 const IN_A_PLANE: usize = 50;
 
 impl<'a> RunContext<'a> {
@@ -53,7 +54,11 @@ impl<'a> RunContext<'a> {
 
     /// How fine a grid is that is searched on first.
     pub fn coarse(&self) -> usize {
-        if divided(&self.problem.coordinates).len() > 1 { IN_A_PLANE } else { ON_A_LINE }
+        match &self.problem.coordinates[..] {
+            [alone] if alone.time => OF_TIME_ALONE,
+            all if divided(all).len() > 1 => IN_A_PLANE,
+            _ => ON_A_LINE,
+        }
     }
 
     /// The reference solver on a grid of no more than so many cells and steps along each coordinate, for what need not be

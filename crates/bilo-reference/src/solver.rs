@@ -101,7 +101,7 @@ impl ReferenceSolver {
         Ok(Ok(ReferenceSolution { parts, reference: self }))
     }
 
-    /// The order of its error where the solution is smooth: that of differences, or of a scheme for shocks.
+    /// The order of its error where the solution is smooth: that of differences, of steps where time is alone, or of a scheme for shocks.
     pub fn order(&self) -> f64 {
         self.systems.iter().map(System::order).fold(f64::INFINITY, f64::min)
     }

@@ -6,6 +6,7 @@ mod conditions;
 mod defined;
 mod interface;
 mod law;
+mod levels;
 mod nodal;
 mod observe;
 mod parts;
@@ -118,7 +119,7 @@ const RING: &str = "(ring)";
 const RING_CELLS: usize = 4;
 
 /// Steps that do for smooth solutions.
-const SMOOTH: usize = 800;
+const SMOOTH: usize = 200;
 
 /// A problem in time alone on a ring; none if it is another one.
 fn on_ring(problem: &Problem) -> Option<Problem> {
@@ -229,7 +230,11 @@ impl System {
             None => {
                 let solver = Solver::new(parts.statement()?).map_err(|e| refused(e.into()))?;
                 // Time alone has room for steps that follow the solution.
-                let solver = if axes.ring { solver.graded(SMOOTH) } else { solver };
+                let solver = match (axes.ring, axes.time) {
+                    (true, _) => solver.graded(SMOOTH),
+                    (false, None) => solver.beginning_at(parts.levels()),
+                    (false, Some(_)) => solver,
+                };
                 Engine::Central(Box::new(solver))
             }
         };
@@ -335,10 +340,10 @@ impl System {
         self.names.functions.iter().position(|f| *f == function).expect("a state or an unknown function")
     }
 
-    /// The order of its error where the solution is smooth: that of differences, or of a scheme for shocks.
+    /// The order of its error where the solution is smooth: that of differences, of steps where time is alone, or of a scheme for shocks.
     pub(crate) fn order(&self) -> f64 {
-        match self.engine {
-            Engine::Central(_) => 2.0,
+        match &self.engine {
+            Engine::Central(solver) => solver.order(),
             Engine::Godunov(..) => 1.0,
         }
     }

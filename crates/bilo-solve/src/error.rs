@@ -143,10 +143,10 @@ pub enum SolveError {
     },
     /// The linearised equations have no unique solution.
     #[error(
-        "the equations at t = {t} do not fix the solution (condition number about \
+        "the equations{} do not fix the solution (condition number about \
          {condition:.1e}): a constant may be left free, as with derivative conditions at both \
          ends of a steady problem, or the guess may be a point where the linearised equations \
-         degenerate"
+         degenerate", at(*.t)
     )]
     Singular {
         /// When (0 if steady).
@@ -156,9 +156,9 @@ pub enum SolveError {
     },
     /// Newton's iteration stalled.
     #[error(
-        "Newton's iteration did not converge at t = {t} (residual {residual:.1e} relative to \
+        "Newton's iteration did not converge{} (residual {residual:.1e} relative to \
          its terms): give a better guess if steady, take more time steps if evolving, and check \
-         that a solution exists for these parameters"
+         that a solution exists for these parameters", at(*.t)
     )]
     NoConvergence {
         /// When (0 if steady).
@@ -169,4 +169,9 @@ pub enum SolveError {
     /// Somebody asked to stop, or the time was up.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// When; nothing if steady.
+fn at(t: f64) -> String {
+    if t == 0.0 { String::new() } else { format!(" at t = {t}") }
 }

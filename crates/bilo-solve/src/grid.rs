@@ -10,6 +10,9 @@ use crate::statement::Axis;
 /// Nodes of the local interpolation: cubic, so that its error is of fourth order.
 const WIDTH: usize = 4;
 
+/// Those between times that follow the solution: of sixth order, so that nothing is lost of steps of fourth order.
+const WIDE: usize = 6;
+
 /// A node and its weight in a derivative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Weight {
@@ -233,7 +236,8 @@ impl Line {
     fn interpolate_interval(&self, x: f64, order: usize) -> Vec<Weight> {
         let within = |piece: &&Piece| x <= piece.ends[1];
         let piece = self.pieces.iter().find(within).unwrap_or(&self.pieces[self.pieces.len() - 1]);
-        let width = (WIDTH + order).min(piece.cells + 1);
+        let wide = if self.graded { WIDE } else { WIDTH };
+        let width = (wide + order).min(piece.cells + 1);
         let last_first = (piece.first + piece.cells + 1 - width) as isize;
         let first = self.first_node(x, width).clamp(piece.first as isize, last_first) as usize;
         let nodes = &self.positions[first..first + width];

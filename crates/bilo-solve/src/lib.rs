@@ -102,7 +102,8 @@
 //! # Time
 //!
 //! Alexander's two-stage SDIRK method with equal steps, of second order and
-//! L-stable. Only first time derivatives; states without one follow their
+//! L-stable; or Hairer and Wanner's of fourth order with steps that follow the
+//! solution ([`Solver::graded`]), where time is all there is. Only first time derivatives; states without one follow their
 //! constraint.
 //!
 //! # Equations
@@ -148,6 +149,7 @@ mod newton;
 mod operator;
 mod partials;
 mod rows;
+mod runge_kutta;
 mod sensitivity;
 mod solution;
 mod solver;

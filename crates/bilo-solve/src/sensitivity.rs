@@ -3,7 +3,7 @@
 //! The discrete equations `r(u, p) = 0` are differentiated as they stand, so
 //! both are exact for the numbers that [`Solver::solve`] returns. With J the
 //! Jacobian of a converged stage and M its part that came from `u_t`, a stage
-//! gives `J dY = -r_p dp + M dbase`; see [`Sdirk2`] for the bases.
+//! gives `J dY = -r_p dp + M dbase`; see [`Method`](crate::runge_kutta::Method) for the bases.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::compiled::Values;
 use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
 use crate::linear::Refined;
-use crate::march::Sdirk2;
 use crate::partials::Sources;
+use crate::runge_kutta::Step;
 use crate::solution::{Load, Solution};
 use crate::solver::Solver;
 use crate::system::{Stage, System, Workspace};
@@ -51,13 +51,20 @@ impl Solver {
         let mut du = stages.fold(self.start_by_parameters(stages.system.discrete, &solution.values));
         du.truncate(tangents.len());
         tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
-        for (step, method) in methods(solution).into_iter().enumerate() {
-            let [first, second] = step_stages(&method, solution, step);
-            stages.linearise(&first, &solution.stages[step])?;
-            let dy1 = stages.step_forward(&du)?;
-            stages.linearise(&second, &solution.level(step + 1))?;
-            let bases: Vec<Vec<f64>> = du.iter().zip(&dy1).map(|(u, y)| method.base(u, y)).collect();
-            du = stages.step_forward(&bases)?;
+        for (level, step) in self.steps(solution).into_iter().enumerate() {
+            // The derivatives of the stages so far, for every parameter.
+            let mut earlier: Vec<Vec<Vec<f64>>> = vec![Vec::new(); du.len()];
+            for (number, (stage, value)) in solved_stages(&step, solution, level).into_iter().enumerate() {
+                stages.linearise(&stage, &value)?;
+                let base = |(u, earlier): (&Vec<f64>, &Vec<Vec<f64>>)| {
+                    let earlier: Vec<&[f64]> = earlier.iter().map(Vec::as_slice).collect();
+                    step.base(number, u, &earlier)
+                };
+                let bases: Vec<Vec<f64>> = du.iter().zip(&earlier).map(base).collect();
+                let found = stages.step_forward(&bases)?;
+                earlier.iter_mut().zip(found).for_each(|(earlier, dy)| earlier.push(dy));
+            }
+            du = earlier.into_iter().filter_map(|mut all| all.pop()).collect();
             tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
         }
         Ok(())
@@ -96,22 +103,34 @@ impl Solver {
         load: &Load,
         gradient: &mut Values,
     ) -> Result<(), SolveError> {
-        let methods = methods(solution);
-        let mut weights = solution.load_level(load, methods.len());
-        for (step, method) in methods.into_iter().enumerate().rev() {
-            let [first, second] = step_stages(&method, solution, step);
-            stages.linearise(&second, &solution.level(step + 1))?;
-            let on_base = stages.step_back(&weights, gradient)?;
-            stages.linearise(&first, &solution.stages[step])?;
-            let on_y1: Vec<f64> = on_base.iter().map(|w| method.ahead * w).collect();
-            let on_u = stages.step_back(&on_y1, gradient)?;
-            weights = solution.load_level(load, step);
-            for ((weight, base), u) in weights.iter_mut().zip(&on_base).zip(&on_u) {
-                *weight += (1.0 - method.ahead) * base + u;
+        let steps = self.steps(solution);
+        let mut weights = solution.load_level(load, steps.len());
+        for (level, step) in steps.into_iter().enumerate().rev() {
+            let size = weights.len();
+            let mut on_u = vec![0.0; size];
+            // The last stage is the new solution.
+            let mut on_stages = vec![vec![0.0; size]; step.stages() - 1];
+            on_stages.push(weights);
+            for (number, (stage, value)) in solved_stages(&step, solution, level).into_iter().enumerate().rev() {
+                stages.linearise(&stage, &value)?;
+                let on_base = stages.step_back(&on_stages[number], gradient)?;
+                let ahead = step.ahead(number);
+                for (on_stage, ahead) in on_stages.iter_mut().zip(ahead) {
+                    on_stage.iter_mut().zip(&on_base).for_each(|(weight, base)| *weight += ahead * base);
+                }
+                let rest = 1.0 - ahead.iter().sum::<f64>();
+                on_u.iter_mut().zip(&on_base).for_each(|(weight, base)| *weight += rest * base);
             }
+            weights = solution.load_level(load, level);
+            weights.iter_mut().zip(&on_u).for_each(|(weight, on_u)| *weight += on_u);
         }
         self.pull_back_start(stages.system.discrete, &solution.values, &weights, gradient);
         Ok(())
+    }
+
+    /// How each step in time was taken.
+    fn steps(&self, solution: &Solution) -> Vec<Step> {
+        solution.time.as_ref().map_or(vec![], |times| self.method().steps(times))
     }
 
     /// The discrete equations of a solution.
@@ -234,14 +253,11 @@ fn steady_stage(discrete: &Discrete) -> Stage {
     Stage { t: 0.0, rate: 0.0, base: vec![0.0; discrete.rows.len()] }
 }
 
-/// How each step in time was taken.
-fn methods(solution: &Solution) -> Vec<Sdirk2> {
-    solution.time.as_ref().map_or(vec![], Sdirk2::steps)
-}
-
-/// Both stages of a time step, as they were solved.
-fn step_stages(method: &Sdirk2, solution: &Solution, step: usize) -> [Stage; 2] {
-    let (u, y1) = (solution.level(step), &solution.stages[step]);
-    let t = [solution.t[step], solution.t[step + 1]];
-    [method.first(&u, t), method.second(&u, y1, t)]
+/// The stages of a time step, as they were solved, and their values.
+fn solved_stages(step: &Step, solution: &Solution, level: usize) -> Vec<(Stage, Vec<f64>)> {
+    let (u, mut values) = (solution.level(level), solution.stages[level].clone());
+    values.push(solution.level(level + 1));
+    let earlier: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let stages: Vec<Stage> = (0..step.stages()).map(|number| step.stage(number, &u, &earlier[..number])).collect();
+    stages.into_iter().zip(values).collect()
 }

@@ -16,7 +16,7 @@ pub struct Work {
 
 /// A solution on the nodes of the axes at times `t`.
 ///
-/// It remembers what it was solved for and, if evolving, the inner stage of
+/// It remembers what it was solved for and, if evolving, the inner stages of
 /// every time step, so that [`Solver::tangent`](crate::Solver::tangent) and
 /// [`Solver::adjoint`](crate::Solver::adjoint) can go through it again.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ pub struct Solution {
     moving: Option<(Vec<Vec<f64>>, f64)>,
     /// What it was solved for.
     pub(crate) values: Values,
-    /// The first stage of every time step, for linearisations.
-    pub(crate) stages: Vec<Vec<f64>>,
+    /// The stages of every time step but the last, which is the next level; for linearisations.
+    pub(crate) stages: Vec<Vec<Vec<f64>>>,
 }
 
 /// Weights on the values of a solution: the derivative of a number by the
@@ -130,7 +130,8 @@ impl Solution {
 
     /// A derivative of a state at points, from the local polynomial through the
     /// nearest nodes: four of them per direction and one more per order of
-    /// derivative, so that the error of the interpolation is of fourth order.
+    /// derivative, so that the error of the interpolation is of fourth order; two more
+    /// along times that follow the solution.
     ///
     /// `orders` and `points` have one entry per coordinate: the space axes in
     /// their order, then time unless steady. A point is an entry of each of the

@@ -11,9 +11,13 @@ use crate::grid::Line;
 use crate::interrupt::Interrupt;
 use crate::march::march;
 use crate::newton::Newton;
+use crate::runge_kutta::{FOURTH, Method, SECOND};
 use crate::solution::Solution;
 use crate::statement::Axis;
 use crate::system::{Stage, System};
+
+/// How many times as large as they are said to be states of a steady problem are where Newton's iteration begins again.
+const FACTORS: [f64; 5] = [1.0, 3.0, 0.3, 10.0, 0.1];
 
 /// A [`Statement`](crate::Statement) checked and compiled, to be solved for any [`Values`].
 #[derive(Debug)]
@@ -25,11 +29,13 @@ pub struct Solver {
     pub(crate) interrupt: Interrupt,
     /// Where steps in time follow the solution: how many would do for a smooth one.
     graded: Option<usize>,
+    /// About how large each state of a steady problem is.
+    levels: Vec<f64>,
 }
 
 impl Solver {
     pub(crate) fn of(compiled: Compiled) -> Solver {
-        Solver { compiled, discrete: Mutex::new(None), interrupt: Interrupt::default(), graded: None }
+        Solver { compiled, discrete: Mutex::new(None), interrupt: Interrupt::default(), graded: None, levels: vec![] }
     }
 
     /// Ends with an error when the interrupt is due.
@@ -37,10 +43,27 @@ impl Solver {
         Solver { interrupt, ..self }
     }
 
-    /// With steps in time that are short where the solution changes fast. There are as many as are asked for, or a multiple
+    /// With steps in time of fourth order that are short where the solution changes fast. There are as many as are asked for, or a multiple
     /// of them if so many do not do for `smooth` ones.
     pub fn graded(self, smooth: usize) -> Solver {
         Solver { graded: Some(smooth), ..self }
+    }
+
+    /// Where Newton's iteration for a steady problem fails from its guess, it begins again with each state about so large
+    /// everywhere: at zero some equations degenerate, as that of a water table does.
+    pub fn beginning_at(self, levels: Vec<f64>) -> Solver {
+        Solver { levels, ..self }
+    }
+
+    /// How steps in time are taken: those that follow the solution by a method of higher order, as no error of differences in
+    /// space is beside theirs.
+    pub(crate) fn method(&self) -> &'static Method {
+        if self.graded.is_some() { &FOURTH } else { &SECOND }
+    }
+
+    /// The order of its error where the solution is smooth.
+    pub fn order(&self) -> f64 {
+        if self.graded.is_some() { 4.0 } else { 2.0 }
     }
 
     /// Solves for one set of values.
@@ -143,12 +166,26 @@ impl Solver {
         }
     }
 
-    fn solve_steady(&self, system: &mut System<'_>, mut u: Vec<f64>) -> Result<Solution, SolveError> {
-        let stage = Stage { t: 0.0, rate: 0.0, base: vec![0.0; u.len()] };
+    fn solve_steady(&self, system: &mut System<'_>, start: Vec<f64>) -> Result<Solution, SolveError> {
+        let stage = Stage { t: 0.0, rate: 0.0, base: vec![0.0; start.len()] };
         let mut solution = Solution::new(&system.discrete.grid, None, self.compiled.states());
-        Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work)?;
-        solution.push(&u);
-        Ok(solution)
+        let nodes = system.discrete.grid.nodes();
+        let about = |factor: &f64| -> Vec<f64> {
+            self.levels.iter().flat_map(|level| vec![factor * level; nodes]).collect()
+        };
+        let factors = if self.levels.is_empty() { &[][..] } else { &FACTORS };
+        let mut first_error = None;
+        for mut u in std::iter::once(start).chain(factors.iter().map(about)) {
+            match Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work) {
+                Ok(()) => {
+                    solution.push(&u);
+                    return Ok(solution);
+                }
+                Err(SolveError::Interrupted) => return Err(SolveError::Interrupted),
+                Err(error) => _ = first_error.get_or_insert(error),
+            }
+        }
+        Err(first_error.expect("there is a start"))
     }
 
     fn solve_evolving(
@@ -160,8 +197,9 @@ impl Solver {
         let mut solution = Solution::new(&system.discrete.grid, Some(time.clone()), self.compiled.states());
         solution.push(start);
         let mut work = solution.work;
-        march(system, start, &time, &mut work, |y1, u| {
-            solution.stages.push(y1.to_vec());
+        march(system, self.method(), start, &time, &mut work, |stages| {
+            let (u, inner) = stages.split_last().expect("a method has stages");
+            solution.stages.push(inner.to_vec());
             solution.push(u);
         })?;
         solution.work = work;

@@ -34,14 +34,21 @@ pub(crate) const MOST_CELLS: usize = 1_000_000;
 /// Cells and steps on a line.
 const ON_A_LINE: usize = 800;
 
+/// Steps where time is alone: of a method of fourth order.
+const OF_TIME_ALONE: usize = 200;
+
 /// Cells along each coordinate of the plane, and steps: systems are solved directly there.
 const IN_THE_PLANE: usize = 100;
 
 impl Classical {
-    /// The defaults over some coordinates: 800 cells and steps on a line, 100 of each in the plane.
+    /// The defaults over some coordinates: 800 cells and steps on a line, 100 of each in the plane, 200 steps of time alone.
     pub fn over(coordinates: &[Coordinate]) -> Classical {
         let axes = divided(coordinates).len();
-        let count = if axes == 1 { ON_A_LINE } else { IN_THE_PLANE };
+        let count = match coordinates {
+            [alone] if alone.time => OF_TIME_ALONE,
+            _ if axes == 1 => ON_A_LINE,
+            _ => IN_THE_PLANE,
+        };
         Classical { cells: vec![count; axes], steps: count, ..Classical::of(Recipe::Fast) }
     }
 

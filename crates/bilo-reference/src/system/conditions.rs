@@ -1,8 +1,12 @@
 //! Whether a problem has as many boundary conditions as its equations ask for, in words.
 
+use super::assignment;
 use super::parts::{Parts, Standing};
 use bilo_expr::{Expr, Leaf};
 use bilo_solve::End;
+
+/// The score of a state that an equation does not have: less than all derivatives make up for.
+const ABSENT: i64 = -1000;
 
 /// Numbers in words.
 const WORDS: [&str; 5] = ["no", "one", "two", "three", "four"];
@@ -29,19 +33,33 @@ impl Parts<'_> {
         if own.iter().any(|boundary| mentioned(boundary.residual).len() != 1) {
             return vec![];
         }
-        let (mut faults, mut needed_in_all) = (vec![], 0);
+        let (mut faults, orders) = (vec![], self.orders_of_states(space, interior));
         for state in (0..self.states.len()).filter(|state| !self.rates.iter().any(|r| r.state == *state)) {
-            // Of a state and its rate, the equation of the rate has the derivatives.
-            let equation = self.rates.iter().find(|rate| rate.of == state).map_or(state, |rate| rate.state);
-            let needed = self.order_along(state, Some(space), interior[equation]).unwrap_or(0);
+            let needed = orders[state];
             let at = |end: End| {
                 own.iter().filter(|b| b.side.end == end && mentioned(b.residual) == [state]).count()
             };
-            needed_in_all += needed;
             faults.extend(self.fault(state, space, needed, (at(End::Lower), at(End::Upper))));
         }
         // One state's conditions may stand for another's, as in u_x = p, p_x = f.
-        if needed_in_all == own.len() { vec![] } else { faults }
+        if orders.iter().sum::<usize>() == own.len() { vec![] } else { faults }
+    }
+
+    /// How many conditions each state takes along a coordinate: its highest derivative in the equation that is matched with it
+    /// so that the sum is largest (Jacobi's bound). Schroedinger's equation for real and imaginary part has the derivatives of
+    /// each in the rate of the other; so has a state whose rate is a state.
+    fn orders_of_states(&self, space: usize, interior: &[Expr]) -> Vec<usize> {
+        let order = |equation: Expr, state: usize| self.order_along(state, Some(space), equation);
+        let score = |order: Option<usize>| order.map_or(ABSENT, |order| order as i64);
+        let scores: Vec<Vec<i64>> = interior
+            .iter()
+            .map(|&equation| (0..self.states.len()).map(|state| score(order(equation, state))).collect())
+            .collect();
+        let mut orders = vec![0; self.states.len()];
+        for (equation, state) in assignment::best(&scores).into_iter().enumerate() {
+            orders[state] = order(interior[equation], state).unwrap_or(0);
+        }
+        orders
     }
 
     /// The highest order of a state's derivatives, along a coordinate or in all; none if the state does not occur.

@@ -3,6 +3,7 @@
 mod condition;
 mod form;
 mod points;
+mod singular;
 pub(crate) mod states;
 mod unknowns;
 mod value;
@@ -19,6 +20,8 @@ use value::Values;
 /// What is left to choose once the problem is resolved, and how each condition is held.
 pub(crate) struct Composed {
     pub(crate) conditions: Vec<Condition>,
+    /// The equations whose points are not stated.
+    to_place: Vec<usize>,
     /// The equations whose weights are not stated.
     to_weigh: Vec<usize>,
     /// The unknown functions whose forms are not stated.
@@ -30,6 +33,7 @@ pub(crate) struct Composed {
 impl Composed {
     /// Chooses what depends on the whole problem.
     pub(crate) fn finish(&self, problem: &mut Problem) -> Result<()> {
+        singular::leave_out(problem, &self.to_place)?;
         if self.textbook {
             unknowns::tune(problem, &self.formless)?;
         }
@@ -55,9 +59,12 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
         }
     }
     let automatic = points::Automatic { coordinates: &written.coordinates, faces: &faces };
-    let mut equations: Vec<EquationSpec> = vec![];
+    let (mut equations, mut to_place): (Vec<EquationSpec>, Vec<usize>) = (vec![], vec![]);
     for mut equation in std::mem::take(&mut written.equations) {
-        equation.points.get_or_insert_with(|| automatic.inside());
+        if equation.points.is_none() {
+            to_place.push(equations.len());
+            equation.points = Some(automatic.inside());
+        }
         equations.push(equation);
     }
     let mut conditions = vec![];
@@ -85,6 +92,7 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     let formless = written.functions.iter().filter(|function| function.form.is_none());
     let composed = Composed {
         conditions,
+        to_place,
         to_weigh: (0..equations.len()).filter(|&e| unweighted(&equations[e])).collect(),
         formless: formless.map(|function| function.name.clone()).collect(),
         textbook: !equations.iter().any(by_residual),

@@ -103,7 +103,7 @@ fn length(problem: &Problem, index: &MultiIndex) -> f64 {
 }
 
 /// A coordinate at a place, an unknown at its guess; functions are of the size that they are said to have.
-fn value(problem: &Problem, names: &Names, leaf: &Leaf, fractions: &[f64]) -> f64 {
+pub(super) fn value(problem: &Problem, names: &Names, leaf: &Leaf, fractions: &[f64]) -> f64 {
     match leaf {
         Leaf::Symbol(symbol) => {
             let coordinate = names.coordinates.iter().position(|s| s == symbol);
