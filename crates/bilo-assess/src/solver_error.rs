@@ -15,7 +15,7 @@ use bilo_fit::sensitivities::{Sensitivities, columns};
 use bilo_fit::spectrum::LeastSquares;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
-use bilo_problem::{Classical, Data, Likelihood, Problem};
+use bilo_problem::{Classical, Data, Likelihood, Problem, most_cells};
 use bilo_reference::cost;
 use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use bilo_reference::solver::ReferenceSolver;
@@ -37,6 +37,9 @@ const SAFETY: f64 = 3.0;
 
 /// Least observed order that is believed.
 const LOWEST_ORDER: f64 = 0.5;
+
+/// Orders that differ by less are the same.
+const SETTLED: f64 = 0.1;
 
 /// Squares of standardised residuals that no errors make, on average.
 const IMPOSSIBLE: f64 = 9.0;
@@ -65,10 +68,9 @@ pub(crate) fn find(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<
 /// The error of a grid that was refined already, from three grids if there are such.
 pub(crate) fn of_grid(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Grid> {
     let mut search = search(run, evaluation)?;
-    let coarsest = coarser(&run.problem.classical).and_then(|coarse| coarser(&coarse));
-    let coarsest = coarsest.filter(|_| search.finer.is_none());
-    if let Some(Ok(values)) = coarsest.map(|coarsest| values_on(run, &coarsest, &evaluation.theta)) {
-        search.values.insert(0, values);
+    // Two coarser ones: four grids tell whether an order is one.
+    if search.finer.is_none() && search.begin_coarser() {
+        search.begin_coarser();
     }
     let grid = search.told();
     Some(Grid { outcome: Discretisation { refined: true, ..grid.outcome }, ..grid })
@@ -134,8 +136,28 @@ impl<'a> Search<'a> {
     fn refine(mut self) -> Grid {
         let numbers = self.run.problem.functions.is_empty();
         let coarse = |search: &Self| search.ratios().is_some_and(|ratios| largest(&ratios) > FINE);
-        while numbers && coarse(&self) && !self.is_beside_the_point() && self.next() {}
+        while numbers && coarse(&self) && !self.is_beside_the_point() {
+            if !self.next() {
+                // What no finer grid tells, a coarser one may.
+                if self.values.len() == 2 {
+                    self.begin_coarser();
+                }
+                break;
+            }
+        }
         self.told()
+    }
+
+    /// Adds a grid of twice the size of the coarsest one's cells; false where that has no solution.
+    fn begin_coarser(&mut self) -> bool {
+        let halvings = self.values.len();
+        let grids = std::iter::successors(Some(self.classical.clone()), coarser);
+        let Some(values) = grids.into_iter().nth(halvings).and_then(|c| values_on(self.run, &c, self.theta).ok())
+        else {
+            return false;
+        };
+        self.values.insert(0, values);
+        true
     }
 
     /// What is known of the finest grid so far.
@@ -146,6 +168,7 @@ impl<'a> Search<'a> {
             shift: shift.map(|shift| self.of_theta(&shift.eta)).unwrap_or_default(),
             order: self.observed_order().unwrap_or(self.order),
             safety: self.safety(),
+            settled: self.is_settled(),
             grids: self.values.len(),
             cells: self.classical.cells.clone(),
             steps: self.classical.steps,
@@ -165,8 +188,9 @@ impl<'a> Search<'a> {
 
     /// Solves on a grid of half the cells' size; false where that is too much work or fails.
     fn next(&mut self) -> bool {
-        let next = self.classical.refined();
-        if cost::of_solve(self.run.problem, &next) > MOST_WORK {
+        let next = self.finer_grid();
+        let same = next == self.classical;
+        if same || cost::of_solve(self.run.problem, &next) > MOST_WORK {
             return false;
         }
         let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
@@ -175,6 +199,17 @@ impl<'a> Search<'a> {
         self.values.push(values);
         (self.classical, self.finer) = (next, Some((problem, solver)));
         true
+    }
+
+    /// With twice as many cells, as far as differences keep their digits, and steps, if there are any.
+    fn finer_grid(&self) -> Classical {
+        let mut next = self.classical.refined();
+        if let Ok(most) = most_cells(self.run.problem) {
+            let cells = next.cells.iter_mut().zip(&self.classical.cells).zip(most);
+            cells.for_each(|((next, &now), most)| *next = (*next).min(most.max(now)));
+        }
+        let evolves = self.run.problem.coordinates.iter().any(|coordinate| coordinate.time);
+        Classical { steps: if evolves { next.steps } else { self.classical.steps }, ..next }
     }
 
     /// The error of each value on the finest grid.
@@ -189,19 +224,20 @@ impl<'a> Search<'a> {
 
     /// How fast the values converge, if three grids show it.
     fn observed_order(&self) -> Option<f64> {
-        let [.., first, second, third] = &self.values[..] else { return None };
-        let distance = |a: &[Vec<f64>], b: &[Vec<f64>]| {
-            let both = a.iter().flatten().zip(b.iter().flatten());
-            both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
-        };
-        let order = (distance(first, second) / distance(second, third)).log2();
-        order.is_finite().then(|| order.clamp(LOWEST_ORDER, HIGHEST_ORDER))
+        order_of(&self.values)
+    }
+
+    /// Whether four grids show the same order: then it is one, if not the scheme's, as where something jumps in time.
+    fn is_settled(&self) -> bool {
+        let before = self.values.len().checked_sub(1).and_then(|count| order_of(&self.values[..count]));
+        let both = before.zip(self.observed_order());
+        both.is_some_and(|(before, now)| now > LOWEST_ORDER && (before - now).abs() < SETTLED)
     }
 
     /// By how much larger errors may be than they seem.
     fn safety(&self) -> f64 {
         let doubtful = self.observed_order().is_some_and(|order| order < AS_IT_SHOULD * self.order);
-        if doubtful { SAFETY } else { 1.0 }
+        if doubtful && !self.is_settled() { SAFETY } else { 1.0 }
     }
 
     /// How far the grid moves each variable: what follows from values that are off by minus their errors here.
@@ -225,6 +261,17 @@ impl<'a> Search<'a> {
             shift.functions.iter().zip(&sd.functions).map(|(shift, sd)| safety * norm(shift) / norm(sd));
         Some(numbers.chain(functions).collect())
     }
+}
+
+/// How fast values on grids, each of half the cells' size of the one before, converge; none with fewer than three of them.
+fn order_of(values: &[Vec<Vec<f64>>]) -> Option<f64> {
+    let [.., first, second, third] = values else { return None };
+    let distance = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+        let both = a.iter().flatten().zip(b.iter().flatten());
+        both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    };
+    let order = (distance(first, second) / distance(second, third)).log2();
+    order.is_finite().then(|| order.clamp(LOWEST_ORDER, HIGHEST_ORDER))
 }
 
 /// An unknown without an error bar is not moved by any part of it.
@@ -287,8 +334,8 @@ impl Fit {
 const LEFT: f64 = 0.1;
 
 /// Takes off the estimate of the reference solver's own search what its grid is known to move it by (Richardson's
-/// extrapolation), where three grids show an order as it should be and that is less than an error bar. What is left is as
-/// much as the error would be another one by the nominal order.
+/// extrapolation), where three grids show an order as it should be, or four the same, and that is less than an error bar. What is
+/// left is as much as the error would be another one by the nominal order, or a tenth.
 pub(crate) fn take_off(outcome: &mut Outcome, nominal: f64) {
     let Some(found) = outcome.discretisation.as_mut() else { return };
     let numbers = &mut outcome.unknowns.numbers;
@@ -305,14 +352,14 @@ pub(crate) fn take_off(outcome: &mut Outcome, nominal: f64) {
         return;
     }
     let factor = |order: f64| 2.0_f64.powf(order) - 1.0;
-    let left = (1.0 - factor(found.order) / factor(nominal)).abs().max(LEFT);
+    let left = if found.settled { LEFT } else { (1.0 - factor(found.order) / factor(nominal)).abs().max(LEFT) };
     for (number, shift) in numbers.iter_mut().zip(&mut found.shift) {
         number.estimate -= *shift;
         number.data_optimal = Some(number.estimate);
         *shift *= left;
     }
     let note =
-        "what three grids show of the reference solver's error was taken off the estimate (Richardson)";
+        "what coarser grids show of the reference solver's error was taken off the estimate (Richardson)";
     outcome.notes.push(note.to_owned());
 }
 

@@ -81,6 +81,7 @@ mod words;
 mod written;
 
 pub use builder::ProblemBuilder;
+pub use evaluate::cells::most_cells;
 pub use evaluate::clustered::PlaceWeights;
 pub use evaluate::input::InputValues;
 pub use evaluate::known::Evaluator;

@@ -73,6 +73,9 @@ pub struct Discretisation {
     /// By how much larger the shift may be: more than one where three grids do not show the order of the scheme, so that what
     /// follows from them is uncertain.
     pub safety: f64,
+    /// Whether four grids show the same order.
+    #[serde(default)]
+    pub settled: bool,
     /// How many grids were solved on; where only one has a solution the error is not known.
     pub grids: usize,
     /// Cells of the finest one.

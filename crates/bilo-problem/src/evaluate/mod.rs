@@ -1,5 +1,6 @@
 //! What a problem says when it is asked: names as expressions, points, values of its functions, terms of its data.
 
+pub(crate) mod cells;
 pub(crate) mod clustered;
 mod derived;
 pub mod given_columns;

@@ -10,8 +10,10 @@ mod value;
 mod weight;
 
 use crate::diagnostic::Result;
+use crate::evaluate::cells::most_cells;
 use crate::model::problem::Problem;
 use crate::model::statement::{Condition, HeldBy};
+use crate::settings::Classical;
 use crate::written::points::HeldAt;
 use crate::written::{EquationSpec, Said, StateSpec, Written};
 use condition::{Face, FixedValue};
@@ -34,6 +36,7 @@ impl Composed {
     /// Chooses what depends on the whole problem.
     pub(crate) fn finish(&self, problem: &mut Problem) -> Result<()> {
         singular::leave_out(problem, &self.to_place)?;
+        keep_digits(problem)?;
         if self.textbook {
             unknowns::tune(problem, &self.formless)?;
         }
@@ -99,6 +102,15 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     };
     written.equations = equations;
     Ok((written, composed))
+}
+
+/// Takes fewer cells than the default where differences would be rounding.
+fn keep_digits(problem: &mut Problem) -> Result<()> {
+    if problem.classical == Classical::over(&problem.coordinates) {
+        let most = most_cells(problem)?;
+        problem.classical.cells.iter_mut().zip(most).for_each(|(cells, most)| *cells = (*cells).min(most));
+    }
+    Ok(())
 }
 
 /// `x = 0` or `x = 0 and 1, t = 0.5`
