@@ -287,6 +287,20 @@ impl Graph {
         leaves
     }
 
+    /// What expressions ask the sign of: the differences of what they compare or choose the least or most of, and what they take
+    /// the absolute value or the sign of.
+    pub fn switches(&mut self, exprs: &[Expr]) -> Vec<Expr> {
+        let mut found = Vec::new();
+        for part in self.in_order(exprs) {
+            match self.node(part) {
+                Node::Binary(Binary::Compare(_) | Binary::Min | Binary::Max, a, b) => found.push(self.sub(a, b)),
+                Node::Unary(Unary::Abs | Unary::Sign, a) => found.push(a),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// `e` with leaves replaced. The inputs of functions stay what they are.
     pub fn substitute(&mut self, e: Expr, map: &BTreeMap<Leaf, Expr>) -> Expr {
         let mut replaced = HashMap::new();

@@ -9,6 +9,7 @@ use crate::error::SolveError;
 use crate::flux::{self, Split};
 use crate::solver::Solver;
 use crate::statement::{Axis, Boundary, Interface, Mask, Pin, Side, Statement};
+use crate::switches::Switches;
 
 impl Solver {
     /// Checks the statement and compiles residuals and Jacobians.
@@ -17,6 +18,7 @@ impl Solver {
         check::counts(&statement)?;
         compile::check_inputs(&mut statement)?;
         let residuals = statement.interior.clone();
+        let switches = Switches::of(&mut statement);
         let mut blocks = vec![compile::block(&mut statement, &residuals, "an interior residual")?];
         let boundary = compile_boundary(&mut statement, &mut blocks)?;
         let replacements = check::boundary(&statement, &blocks, &boundary)?;
@@ -45,6 +47,7 @@ impl Solver {
             interface,
             pins,
             start,
+            switches,
             coefficient_axes: statement.coefficients.iter().map(coefficient_axes).collect(),
             parameters: statement.parameters.len(),
             names: statement.space.iter().chain(&statement.time).map(name).collect(),

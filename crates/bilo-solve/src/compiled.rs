@@ -5,6 +5,7 @@ use bilo_expr::{Input, Scratch, Tape};
 use crate::compile::Block;
 use crate::error::SolveError;
 use crate::grid::Line;
+use crate::switches::Switches;
 use crate::statement::{Axis, End};
 use crate::wellposed::Replacement;
 
@@ -98,6 +99,8 @@ pub(crate) struct Compiled {
     /// Initial values, or Newton's guess; without residuals for zero.
     pub(crate) start: Block,
     pub(crate) coefficient_axes: Vec<Vec<usize>>,
+    /// The times at which equations change.
+    pub(crate) switches: Switches,
     pub(crate) parameters: usize,
     /// Names of the coordinates, time last.
     pub(crate) names: Vec<String>,

@@ -6,6 +6,7 @@
 //! are those of a solution at given times.
 
 use crate::error::SolveError;
+use crate::grid::Line;
 use crate::march::solve_step;
 use crate::newton::Newton;
 use crate::runge_kutta::{FOURTH, difference};
@@ -26,6 +27,9 @@ const SUDDEN: f64 = 1e5;
 /// Errors of the solution's steps, of which there may be half as many as the pilot's: 2^4 times its own, and some more.
 const ALLOWED: f64 = 30.0;
 
+/// How long before a switch a step ends, in parts of the whole time: all of its stages are on one side.
+const BEFORE: f64 = 1e-11;
+
 /// The first step, in parts of the whole time.
 const FIRST: f64 = 1e-4;
 
@@ -44,40 +48,53 @@ const DENSE: f64 = 2.0;
 /// Most steps of the pilot.
 const MOST: usize = 20_000;
 
-/// So many times, or a multiple of them, from the lower end of an axis to the upper one.
+/// So many times, or a multiple of them, from the lower end of an axis to the upper one, with one just before each switch of the
+/// equations.
 pub(crate) fn times(
     system: &mut System<'_>,
     start: &[f64],
-    axis: &Axis,
+    (axis, switches): (&Axis, &[f64]),
     steps: usize,
     nominal: usize,
-) -> Result<Vec<f64>, SolveError> {
+) -> Result<Line, SolveError> {
+    let before = |switch: &f64| switch - BEFORE * (axis.hi - axis.lo);
+    let inside = |time: &f64| *time > axis.lo && *time < axis.hi;
+    let mut ends: Vec<f64> = switches.iter().map(before).filter(inside).collect();
+    ends.dedup_by(|b, a| *b - *a < 2.0 * BEFORE * (axis.hi - axis.lo));
+    ends.push(axis.hi);
     let mut tolerance = TOLERANCE;
     loop {
-        let pilot = pilot(system, start, axis, tolerance)?;
-        let times = of_density(&pilot, axis, steps, nominal);
+        let pilot = pilot(system, start, (axis, &ends), tolerance)?;
+        let line = of_density(&pilot, &ends, steps, nominal);
         // A pilot that comes to a sudden change a little early or late is dense where the solution is not that changes.
-        if !is_sudden(&pilot) || tolerance <= TIGHTEST || is_fine(system, start, &times)? {
-            return Ok(times);
+        if !is_sudden(&pilot) || tolerance <= TIGHTEST || is_fine(system, start, line.positions())? {
+            return Ok(line);
         }
         tolerance *= TIGHTER;
     }
 }
 
-/// Times with the density of a pilot's.
-fn of_density(pilot: &[f64], axis: &Axis, steps: usize, nominal: usize) -> Vec<f64> {
-    let taken = pilot.len() - 1;
-    let multiple = (taken as f64 / (DENSE * nominal as f64)).ceil().max(1.0) as usize;
-    let count = steps * multiple;
-    let place = |k: usize| {
-        let along = k as f64 / count as f64 * taken as f64;
-        let cell = (along as usize).min(taken - 1);
-        let part = along - cell as f64;
-        pilot[cell] * (1.0 - part) + pilot[cell + 1] * part
-    };
-    let mut times: Vec<f64> = (0..count).map(place).collect();
-    times.push(axis.hi);
-    times
+/// Times with the density of a pilot's, which went from end to end of its pieces.
+fn of_density(pilot: &[f64], ends: &[f64], steps: usize, nominal: usize) -> Line {
+    let taken = (pilot.len() - 1) as f64;
+    let multiple = (taken / (DENSE * nominal as f64)).ceil().max(1.0) as usize;
+    let (mut times, mut breaks, mut first) = (vec![pilot[0]], vec![], 0);
+    for end in ends {
+        let last = pilot.partition_point(|time| time < end);
+        let own = (last - first) as f64;
+        let count = ((steps * multiple) as f64 * own / taken).round().max(1.0) as usize;
+        for k in 1..count {
+            let along = k as f64 / count as f64 * own;
+            let cell = first + (along as usize).min(last - first - 1);
+            let part = first as f64 + along - cell as f64;
+            times.push(pilot[cell] * (1.0 - part) + pilot[cell + 1] * part);
+        }
+        times.push(pilot[last]);
+        breaks.push(times.len() - 1);
+        first = last;
+    }
+    breaks.pop();
+    Line::through(times, &breaks)
 }
 
 /// Whether steps differ by so much in length that missing the short ones would matter.
@@ -104,7 +121,7 @@ fn is_fine(system: &mut System<'_>, start: &[f64], times: &[f64]) -> Result<bool
 fn pilot(
     system: &mut System<'_>,
     start: &[f64],
-    axis: &Axis,
+    (axis, ends): (&Axis, &[f64]),
     tolerance: f64,
 ) -> Result<Vec<f64>, SolveError> {
     let whole = axis.hi - axis.lo;
@@ -112,7 +129,8 @@ fn pilot(
     let (mut times, mut step) = (vec![axis.lo], FIRST * whole);
     while times[times.len() - 1] < axis.hi {
         let t = times[times.len() - 1];
-        let end = if t + 1.01 * step >= axis.hi { axis.hi } else { t + step };
+        let next = ends[ends.partition_point(|end| *end <= t)];
+        let end = if t + 1.01 * step >= next { next } else { t + step };
         let (error, tried) = match pilot.try_step([t, end]) {
             Ok(tried) => (tried.error, Some(tried)),
             Err(SolveError::Interrupted) => return Err(SolveError::Interrupted),

@@ -68,7 +68,7 @@ impl Piece {
 /// left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// One, or two that meet at a break.
+    /// One, or several that meet at breaks.
     pieces: Vec<Piece>,
     pub(crate) periodic: bool,
     /// All positions, both ends included.
@@ -82,11 +82,17 @@ impl Line {
         Line::of_pieces(vec![whole], axis.periodic)
     }
 
-    /// Nodes at these places.
-    pub(crate) fn through(positions: Vec<f64>) -> Line {
-        let cells = positions.len() - 1;
-        let whole = Piece { first: 0, cells, ends: [positions[0], positions[cells]], rates: [0.0; 2] };
-        Line { pieces: vec![whole], periodic: false, positions, graded: true }
+    /// Nodes at these places, some of which, by number, are breaks.
+    pub(crate) fn through(positions: Vec<f64>, breaks: &[usize]) -> Line {
+        let ends: Vec<usize> = [0].iter().chain(breaks).copied().chain([positions.len() - 1]).collect();
+        let piece = |ends: &[usize]| Piece {
+            first: ends[0],
+            cells: ends[1] - ends[0],
+            ends: [positions[ends[0]], positions[ends[1]]],
+            rates: [0.0; 2],
+        };
+        let pieces = ends.windows(2).map(piece).collect();
+        Line { pieces, periodic: false, positions, graded: true }
     }
 
     /// Whether cells are not equal.

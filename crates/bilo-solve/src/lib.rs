@@ -154,6 +154,7 @@ mod sensitivity;
 mod solution;
 mod solver;
 mod statement;
+mod switches;
 mod system;
 mod wellposed;
 

@@ -81,8 +81,8 @@ impl Solver {
                 let times = match self.graded {
                     None => Line::new(&time, resolution.steps),
                     Some(smooth) => {
-                        let times = graded::times(&mut system, &start, &time, resolution.steps, smooth)?;
-                        Line::through(times)
+                        let switches = self.compiled.switches.at(&values.parameters);
+                        graded::times(&mut system, &start, (&time, &switches), resolution.steps, smooth)?
                     }
                 };
                 self.solve_evolving(&mut system, &start, times)?
