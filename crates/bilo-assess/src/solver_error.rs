@@ -152,7 +152,8 @@ impl<'a> Search<'a> {
     fn begin_coarser(&mut self) -> bool {
         let halvings = self.values.len();
         let grids = std::iter::successors(Some(self.classical.clone()), coarser);
-        let Some(values) = grids.into_iter().nth(halvings).and_then(|c| values_on(self.run, &c, self.theta).ok())
+        let Some(values) =
+            grids.into_iter().nth(halvings).and_then(|c| values_on(self.run, &c, self.theta).ok())
         else {
             return false;
         };
@@ -352,7 +353,8 @@ pub(crate) fn take_off(outcome: &mut Outcome, nominal: f64) {
         return;
     }
     let factor = |order: f64| 2.0_f64.powf(order) - 1.0;
-    let left = if found.settled { LEFT } else { (1.0 - factor(found.order) / factor(nominal)).abs().max(LEFT) };
+    let left =
+        if found.settled { LEFT } else { (1.0 - factor(found.order) / factor(nominal)).abs().max(LEFT) };
     for (number, shift) in numbers.iter_mut().zip(&mut found.shift) {
         number.estimate -= *shift;
         number.data_optimal = Some(number.estimate);
@@ -423,6 +425,18 @@ mod tests {
         }
     }
 
+    /// Values that are off by h^p: 0.8, 0.4, 0.2, 0.1 of something.
+    #[test]
+    fn three_grids_show_an_order_and_four_whether_it_is_one() {
+        let on = |off: f64| vec![vec![1.0 + off, 2.0 - 3.0 * off]];
+        let first = [0.8, 0.4, 0.2, 0.1].map(on);
+        assert!((order_of(&first).unwrap() - 1.0).abs() < 1e-12);
+        assert!((order_of(&first[..3]).unwrap() - 1.0).abs() < 1e-12);
+        let second = [0.64, 0.16, 0.04].map(on);
+        assert!((order_of(&second).unwrap() - 2.0).abs() < 1e-12);
+        assert_eq!(order_of(&second[..2]), None);
+    }
+
     #[test]
     fn an_error_that_three_grids_show_is_taken_off() {
         let estimate = |outcome: &Outcome| outcome.unknowns.numbers[0].estimate;
@@ -435,6 +449,10 @@ mod tests {
         take_off(&mut slower, 2.0);
         let left = slower.discretisation.unwrap().shift[0];
         assert!((left - 0.05 * (1.0 - (2.0_f64.powf(1.7) - 1.0) / 3.0)).abs() < 1e-12, "{left}");
+        // An order that four grids agree on is one.
+        let mut settled = moved(|grid| (grid.order, grid.settled) = (1.0, true));
+        take_off(&mut settled, 2.0);
+        assert_eq!(settled.discretisation.unwrap().shift, [0.05 * LEFT]);
         let kept: [fn(&mut Discretisation); 4] = [
             |grid| grid.grids = 2,
             |grid| grid.safety = 3.0,

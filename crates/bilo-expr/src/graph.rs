@@ -293,7 +293,9 @@ impl Graph {
         let mut found = Vec::new();
         for part in self.in_order(exprs) {
             match self.node(part) {
-                Node::Binary(Binary::Compare(_) | Binary::Min | Binary::Max, a, b) => found.push(self.sub(a, b)),
+                Node::Binary(Binary::Compare(_) | Binary::Min | Binary::Max, a, b) => {
+                    found.push(self.sub(a, b))
+                }
                 Node::Unary(Unary::Abs | Unary::Sign, a) => found.push(a),
                 _ => {}
             }

@@ -5,8 +5,8 @@ use bilo_expr::{Input, Scratch, Tape};
 use crate::compile::Block;
 use crate::error::SolveError;
 use crate::grid::Line;
-use crate::switches::Switches;
 use crate::statement::{Axis, End};
+use crate::switches::Switches;
 use crate::wellposed::Replacement;
 
 /// How finely to solve.

@@ -166,6 +166,9 @@ mod tests {
             assert!(own > 3 || holds, "order {own}: {sum} for {expected}");
         }
         let of_fourth = conditions(&a, &b).into_iter().filter(|(own, ..)| *own == 4);
-        assert!(of_fourth.into_iter().any(|(_, sum, expected)| (sum - expected).abs() > 1e-3), "its error is seen");
+        assert!(
+            of_fourth.into_iter().any(|(_, sum, expected)| (sum - expected).abs() > 1e-3),
+            "its error is seen"
+        );
     }
 }

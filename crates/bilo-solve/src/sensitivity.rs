@@ -111,7 +111,9 @@ impl Solver {
             // The last stage is the new solution.
             let mut on_stages = vec![vec![0.0; size]; step.stages() - 1];
             on_stages.push(weights);
-            for (number, (stage, value)) in solved_stages(&step, solution, level).into_iter().enumerate().rev() {
+            for (number, (stage, value)) in
+                solved_stages(&step, solution, level).into_iter().enumerate().rev()
+            {
                 stages.linearise(&stage, &value)?;
                 let on_base = stages.step_back(&on_stages[number], gradient)?;
                 let ahead = step.ahead(number);
@@ -258,6 +260,7 @@ fn solved_stages(step: &Step, solution: &Solution, level: usize) -> Vec<(Stage, 
     let (u, mut values) = (solution.level(level), solution.stages[level].clone());
     values.push(solution.level(level + 1));
     let earlier: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    let stages: Vec<Stage> = (0..step.stages()).map(|number| step.stage(number, &u, &earlier[..number])).collect();
+    let stages: Vec<Stage> =
+        (0..step.stages()).map(|number| step.stage(number, &u, &earlier[..number])).collect();
     stages.into_iter().zip(values).collect()
 }

@@ -35,7 +35,13 @@ pub struct Solver {
 
 impl Solver {
     pub(crate) fn of(compiled: Compiled) -> Solver {
-        Solver { compiled, discrete: Mutex::new(None), interrupt: Interrupt::default(), graded: None, levels: vec![] }
+        Solver {
+            compiled,
+            discrete: Mutex::new(None),
+            interrupt: Interrupt::default(),
+            graded: None,
+            levels: vec![],
+        }
     }
 
     /// Ends with an error when the interrupt is due.

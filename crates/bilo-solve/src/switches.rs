@@ -15,7 +15,8 @@ impl Switches {
     /// Finds them in the equations: a switch whose difference of both sides is linear in time and has nothing else but parameters.
     pub(crate) fn of(statement: &mut Statement) -> Switches {
         let Some(time) = statement.time else { return Switches { tape: None, parameters: vec![] } };
-        let residuals = statement.interior.iter().copied().chain(statement.boundary.iter().map(|b| b.residual));
+        let residuals =
+            statement.interior.iter().copied().chain(statement.boundary.iter().map(|b| b.residual));
         let residuals: Vec<Expr> = residuals.collect();
         let differences = statement.graph.switches(&residuals);
         let times: Vec<Expr> =
@@ -26,7 +27,8 @@ impl Switches {
             Leaf::Derivative(..) => None,
         };
         let parameters: Option<Vec<usize>> = leaves.iter().map(number).collect();
-        let tape = if times.is_empty() { None } else { Tape::compile(&statement.graph, &times, &leaves).ok() };
+        let tape =
+            if times.is_empty() { None } else { Tape::compile(&statement.graph, &times, &leaves).ok() };
         Switches { tape: tape.filter(|_| parameters.is_some()), parameters: parameters.unwrap_or_default() }
     }
 

@@ -4,7 +4,8 @@ use bilo::data::observed_tables;
 use bilo::observer::Silent;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, Data, DataSpec, HeldBy, Layout, Overrides, Points, PointsSpec, Problem, Transform, Unknown,
+    Coordinate, Data, DataSpec, HeldBy, Layout, Overrides, Points, PointsSpec, Problem, Table, Transform,
+    Unknown,
 };
 use bilo::reference::ReferenceSolver;
 use bilo::{Job, run};
@@ -381,6 +382,57 @@ fn the_default_finds_another_way_where_a_dictionary_fails() {
     }
 }
 
+/// Diffusion out of a sphere as a textbook has it, 2/r at r = 0 and all: u = sin(pi r)/r exp(-D pi² t).
+#[test]
+fn equations_hold_where_they_have_a_value() {
+    let sphere = stated(
+        "r = [0.0, 1.0]\nt = { range = [0.0, 0.2], time = true }",
+        D,
+        &["u_t = D*(u_rr + 2/r*u_r)"],
+        &["t = 0: u = if(r > 0, sin(pi*r)/r, pi)", "r = 0: u_r = 0", "r = 1: u = 0"],
+    );
+    let pi = std::f64::consts::PI;
+    let reference = ReferenceSolver::new(&sphere).unwrap();
+    let solution = reference.solve(&sphere.eta_of_guess()).unwrap();
+    let (r, t) = (vec![0.0, 0.3, 0.7], vec![0.1, 0.2, 0.05]);
+    let found = solution.observe(&sphere.observations[0].value, &[r.clone(), t.clone()]).unwrap();
+    for ((r, t), found) in r.iter().zip(&t).zip(found) {
+        let shape = if *r > 0.0 { (pi * r).sin() / r } else { pi };
+        // Second order on 800 cells and steps.
+        assert!((found - shape * (-pi * pi * t).exp()).abs() < 2e-5, "{found} at {r}, {t}");
+    }
+    // The default, which is a dictionary here.
+    let outcome = solved(&sphere);
+    let number = &outcome.unknowns.numbers[0];
+    assert!((number.estimate - 2.0).abs() < 4.0 * number.sd.unwrap(), "{number:?}");
+    assert_eq!(outcome.verdict.colour, bilo::outcome::Colour::Green, "{:?}", outcome.verdict);
+}
+
+/// A water table, whose equation says nothing of itself where it is dry: D u u_x = q, so that u² = 18² + 2 q (x - 1)/D. Newton's
+/// iteration begins at what the data say that it is about.
+#[test]
+fn steady_equations_that_degenerate_at_zero_are_solved_from_the_data_on() {
+    let mut table = stated(X, D, &["d(D*u*u_x, x) = 0"], &["x = 0: D*u*u_x = 30", "x = 1: u = 18"]);
+    let wells = Table { coordinates: vec![vec![0.2, 0.8]], values: vec![16.0, 17.5], sigma: None };
+    table.observations[0].data = Data::Table(wells);
+    let reference = ReferenceSolver::new(&table).unwrap();
+    let solution = reference.solve(&table.eta_of_guess()).unwrap();
+    let x = vec![0.0, 0.4, 1.0];
+    for (x, found) in x.iter().zip(solution.state(0, std::slice::from_ref(&x))) {
+        let exact = (18.0_f64.powi(2) + 60.0 * (x - 1.0)).sqrt();
+        // Second order on 800 cells.
+        assert!((found - exact).abs() < 1e-5, "{found}, not {exact}, at {x}");
+    }
+}
+
+/// Differences of fourth order over 800 cells would be rounding.
+#[test]
+fn beams_have_fewer_cells() {
+    let ends = ["x = [0, 1]: u = 0", "x = [0, 1]: u_xx = 0"];
+    assert_eq!(stated(X, D, &["D*u_xxxx = 1"], &ends).classical.cells, [400]);
+    assert_eq!(stated(X, D, &["D*u_xx = 1"], &ends[..1]).classical.cells, [800]);
+}
+
 /// Well-posed statements have a reference solver; of the others it says what is missing or too much.
 #[test]
 fn conditions_are_counted() {
@@ -436,6 +488,19 @@ fn conditions_are_counted() {
             "v has one condition along x, and no derivative along it asks for any",
         ),
         (T, &["u_t = -D*u"], &["t = 1: u = 1"], ""),
+        // Real and imaginary part, each of whose derivatives are in the rate of the other.
+        (
+            XT,
+            &["u_t = -D*v_xx", "v_t = D*u_xx"],
+            &[start, "t = 0: v = 0", "x = [0, 1]: u = 0", "x = [0, 1]: v = 0"],
+            "",
+        ),
+        (
+            XT,
+            &["u_t = -D*v_xx", "v_t = D*u_xx"],
+            &[start, "t = 0: v = 0", "x = [0, 1]: u = 0"],
+            "v needs one condition at x = 0, and v needs one condition at x = 1",
+        ),
     ];
     for (coordinates, equations, conditions, expected) in cases {
         let problem = stated(coordinates, D, equations, conditions);

@@ -17,7 +17,7 @@ const CASES: [(&str, SolvedBy, usize, usize); 14] = [
     ("beam", SolvedBy::Dictionary, 7, 9),
     ("brinkman-slip", SolvedBy::Dictionary, 6, 9),
     ("channel-slip", SolvedBy::Dictionary, 6, 8),
-    ("gene-switch", SolvedBy::Dictionary, 25, 278),
+    ("gene-switch", SolvedBy::Dictionary, 33, 350),
     ("growth-lag", SolvedBy::ReferenceSolver, 15, 0),
     ("michaelis-menten", SolvedBy::ReferenceSolver, 12, 0),
     ("plate-reader", SolvedBy::ReferenceSolver, 7, 0),

@@ -192,11 +192,18 @@ impl Searches {
             let below = best - start.height();
             if below < ALIKE && known.iter().all(|other| differ(problem, other, &start.end)) {
                 known.push(start.end.clone());
-                outcome.minima.extend(on_stated_grid(run, start, &estimate, below));
+                let other = on_stated_grid(run, start, &estimate, below);
+                outcome.minima.extend(other.filter(|other| !is_within_error_bars(outcome, other)));
             }
         }
         outcome.starts = self.starts;
     }
+}
+
+/// Whether the error bars of the estimate say already that it may be there.
+fn is_within_error_bars(outcome: &Outcome, other: &Minimum) -> bool {
+    let mut numbers = outcome.unknowns.numbers.iter().zip(&other.unknowns);
+    numbers.all(|(number, (_, there))| number.sd.is_some_and(|sd| (there - number.estimate).abs() < sd))
 }
 
 /// A minimum that fits as well as the estimate on the coarse grid, if it does so on the stated one: a coarse grid may have minima
@@ -213,7 +220,9 @@ fn on_stated_grid(
     };
     let loss = ReferenceLoss { data: run.data(), reference };
     let to_minimum = |from: &[f64]| searched(run, loss, from, ITERATIONS);
-    let (own, other) = (to_minimum(estimate)?, to_minimum(&start.end)?);
+    // Where the estimate has no solution on that grid, nothing can be compared with it.
+    let own = to_minimum(estimate).filter(|own| own.log_likelihood.is_some())?;
+    let other = to_minimum(&start.end)?;
     let below = own.height() - other.height();
     let another = other.converged && below < ALIKE && differ(problem, &own.end, &other.end);
     another.then(|| minimum(problem, &other.end, below))

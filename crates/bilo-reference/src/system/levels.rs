@@ -13,7 +13,8 @@ impl Parts<'_> {
         let problem = self.problem;
         let levels: Vec<(usize, f64)> =
             problem.observations.iter().filter_map(|observation| self.level(observation)).collect();
-        let of = |state: usize| levels.iter().find(|(seen, _)| *seen == state).map_or(1.0, |(_, level)| *level);
+        let of =
+            |state: usize| levels.iter().find(|(seen, _)| *seen == state).map_or(1.0, |(_, level)| *level);
         (0..self.states.len()).map(of).collect()
     }
 
