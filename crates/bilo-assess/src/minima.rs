@@ -42,8 +42,10 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
     let sd: Vec<f64> = outcome.unknowns.numbers.iter().map(|number| number.sd.unwrap_or(0.0)).collect();
     let far = |image: &Vec<f64>| (0..best.len()).any(|j| (image[j] - best[j]).abs() > APART * sd[j]);
     for image in images(problem, &best).into_iter().filter(far).take(MOST_IMAGES) {
-        let Some(other) = height_at(loss, &image).filter(|other| other - height < ALIKE) else { continue };
-        outcome.minima.push(minimum(problem, &image, other - height));
+        // One that fits better by far is no image of the best fit: on this grid that is none.
+        let below = height_at(loss, &image).map(|other| other - height);
+        let alike = below.filter(|below| (-ALIKE..ALIKE).contains(below));
+        outcome.minima.extend(alike.map(|below| minimum(problem, &image, below)));
     }
 }
 
