@@ -5,13 +5,15 @@ use crate::ops::Unary;
 /// Names with a fixed meaning; a problem may not use them for anything else.
 pub const RESERVED: &[&str] = &[
     "pi", "e", "and", "or", "not", "if", "d", "grad", "div", "lap", "dot", "min", "max", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "sign", "sigmoid",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt", "abs", "sign", "sigmoid",
     "softplus", "erf",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Builtin {
     Unary(Unary),
+    /// The logarithm to base ten.
+    Log10,
     Min,
     Max,
     If,
@@ -33,6 +35,7 @@ const FUNCTIONS: &[(&str, Builtin)] = &[
     ("tanh", Builtin::Unary(Unary::Tanh)),
     ("exp", Builtin::Unary(Unary::Exp)),
     ("log", Builtin::Unary(Unary::Log)),
+    ("log10", Builtin::Log10),
     ("sqrt", Builtin::Unary(Unary::Sqrt)),
     ("abs", Builtin::Unary(Unary::Abs)),
     ("sign", Builtin::Unary(Unary::Sign)),

@@ -208,6 +208,7 @@ impl Lowering<'_> {
         }
         match builtin {
             Builtin::Unary(op) => self.unary(op, ids[0]).map(Value::Scalar),
+            Builtin::Log10 => self.log10(ids[0]).map(Value::Scalar),
             Builtin::Min => self.fold(name, ids, Graph::min).map(Value::Scalar),
             Builtin::Max => self.fold(name, ids, Graph::max).map(Value::Scalar),
             Builtin::If => self.choice(ids).map(Value::Scalar),
@@ -221,6 +222,12 @@ impl Lowering<'_> {
     fn unary(&mut self, op: Unary, id: NodeId) -> Result<Expr, ExprError> {
         let a = self.scalar(id, &format!("the argument of `{}`", op.name()))?;
         Ok(self.graph.unary(op, a))
+    }
+
+    fn log10(&mut self, id: NodeId) -> Result<Expr, ExprError> {
+        let a = self.scalar(id, "the argument of `log10`")?;
+        let (natural, ten) = (self.graph.unary(Unary::Log, a), self.graph.constant(std::f64::consts::LN_10));
+        Ok(self.graph.div(natural, ten))
     }
 
     fn fold(

@@ -77,6 +77,7 @@ fn numbers_and_precedence() {
         ("max(3, 1, 2, 5)", 5.0),
         ("cos(pi)", -1.0),
         ("log(e)", 1.0),
+        ("log10(1000)", 3.0),
         ("e^2", std::f64::consts::E.powi(2)),
         ("abs(-3)*sign(-2)", -3.0),
         ("sigmoid(0)", 0.5),

@@ -3,6 +3,7 @@
 
 mod assignment;
 mod conditions;
+mod decades;
 mod defined;
 mod interface;
 mod law;
@@ -54,6 +55,10 @@ pub(crate) struct System {
     given: Vec<usize>,
     axes: Axes,
     resolution: Resolution,
+    /// The guess, where the solution has both space and time.
+    guess: Option<Theta>,
+    /// Times that are dense where the solution for the guess changes fast, once they are known; none if even ones do.
+    density: OnceLock<Option<Vec<f64>>>,
     /// The reference solver whose functions of states and of time are those that are stated, where there are any.
     stated: Option<Box<System>>,
 }
@@ -121,10 +126,14 @@ const RING_CELLS: usize = 4;
 /// Steps that do for smooth solutions.
 const SMOOTH: usize = 200;
 
+/// Cells of the grid on which it is found where a solution changes fast, and those along each side of a plane.
+const COARSE: usize = 100;
+const COARSE_PLANE: usize = 24;
+
 /// A problem in time alone on a ring; none if it is another one.
 fn on_ring(problem: &Problem) -> Option<Problem> {
     let [time] = &problem.coordinates[..] else { return None };
-    if !time.time || !problem.given.is_empty() || !problem.inputs.is_empty() {
+    if !time.time || !problem.inputs.is_empty() {
         return None;
     }
     let ring = Coordinate::space(RING, time.lo, time.hi).periodic();
@@ -249,6 +258,8 @@ impl System {
             states: parts.states,
             standing: parts.standing,
             resolution: resolution(problem, &axes),
+            guess: if axes.ring || axes.time.is_none() { None } else { Some(Theta::guess(problem)?) },
+            density: OnceLock::new(),
             axes,
             stated: None,
         })
@@ -280,26 +291,16 @@ impl System {
         eta: Vec<f64>,
         profiles: Vec<Profile>,
     ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
-        let mut parameters = eta;
-        for (profile, &count) in profiles.iter().zip(&self.nodal) {
-            match profile {
-                Profile::Nodal(values) if count > 0 => parameters.extend(values),
-                _ => {}
-            }
-        }
+        let parameters = self.parameters(eta, &profiles);
         let solved = match &self.engine {
             Engine::Central(solver) => {
-                let mut values = Values::parameters(&parameters);
-                for (coefficient, &number) in self.coefficients.iter().enumerate() {
-                    let nodes = self.solver_nodes(solver, coefficient, &parameters)?;
-                    let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
-                    values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
-                }
-                for (field, &number) in self.given.iter().enumerate() {
-                    let nodes = self.solver_nodes(solver, self.coefficients.len() + field, &parameters)?;
-                    values.coefficients.push(self.names.given[number].field.at_own(&nodes));
-                }
-                Solved::Central(Box::new(solver.solve(&values, &self.resolution)?))
+                let values = self.values(solver, &parameters, &profiles, &self.resolution)?;
+                let density = self.density.get_or_init(|| self.transients(solver));
+                Solved::Central(Box::new(solver.solve_along(
+                    &values,
+                    &self.resolution,
+                    density.as_deref(),
+                )?))
             }
             Engine::Godunov(godunov, start) => {
                 let initial = start.map_or(vec![], |function| {
@@ -313,16 +314,52 @@ impl System {
         Ok(SystemSolution { reference: self, solved, parameters, profiles, tangents: OnceLock::new() })
     }
 
-    /// Where the solver wants the values of a coefficient: one column per coordinate of it.
-    fn solver_nodes(
+    /// The scalars of the equations: eta, then the nodal values of functions that have parameters.
+    fn parameters(&self, eta: Vec<f64>, profiles: &[Profile]) -> Vec<f64> {
+        let mut parameters = eta;
+        for (profile, &count) in profiles.iter().zip(&self.nodal) {
+            match profile {
+                Profile::Nodal(values) if count > 0 => parameters.extend(values),
+                _ => {}
+            }
+        }
+        parameters
+    }
+
+    /// What the solver is given on a grid.
+    fn values(
         &self,
         solver: &Solver,
-        coefficient: usize,
         parameters: &[f64],
-    ) -> std::result::Result<Vec<Vec<f64>>, ReferenceError> {
-        let points =
-            PointSource::grid(solver.coefficient_nodes(coefficient, parameters, &self.resolution)?);
-        Ok(points.columns(0..points.len()))
+        profiles: &[Profile],
+        resolution: &Resolution,
+    ) -> std::result::Result<Values, SolveError> {
+        let nodes = |coefficient| solver_nodes(solver, coefficient, parameters, resolution);
+        let mut values = Values::parameters(parameters);
+        for (coefficient, &number) in self.coefficients.iter().enumerate() {
+            let nodes = nodes(coefficient)?;
+            let columns: Vec<&[f64]> = nodes.iter().map(|column| &column[..]).collect();
+            values.coefficients.push(profiles[number].sample(&self.lattices[number], &columns));
+        }
+        for (field, &number) in self.given.iter().enumerate() {
+            let nodes = nodes(self.coefficients.len() + field)?;
+            values.coefficients.push(self.names.given[number].field.at_own(&nodes));
+        }
+        Ok(values)
+    }
+
+    /// Times that are dense where the solution for the guess changes fast, found on a coarse grid. They are the same for
+    /// all values and grids, so that solutions change smoothly with the unknowns and errors fall regularly with the cells.
+    fn transients(&self, solver: &Solver) -> Option<Vec<f64>> {
+        let guess = self.guess.as_ref()?;
+        let most = if self.axes.space.len() == 1 { COARSE } else { COARSE_PLANE };
+        let cells = self.resolution.cells.iter().map(|&cells| cells.min(most)).collect();
+        let coarse = Resolution { cells, steps: SMOOTH };
+        let profiles = Profile::of(guess);
+        let parameters = self.parameters(guess.eta.clone(), &profiles);
+        let values = self.values(solver, &parameters, &profiles, &coarse).ok()?;
+        // Where there is no solution for the guess nothing is known of its times.
+        solver.transients(&values, &coarse).ok().flatten()
     }
 
     /// Where Godunov's scheme wants the values of the unknown function that the state starts as.
@@ -380,4 +417,15 @@ impl SystemSolution<'_> {
             Solved::Godunov(run) => Work { steps: run.evolution.steps, ..Work::default() },
         }
     }
+}
+
+/// Where the solver wants the values of a coefficient on a grid: one column per coordinate of it.
+fn solver_nodes(
+    solver: &Solver,
+    coefficient: usize,
+    parameters: &[f64],
+    resolution: &Resolution,
+) -> std::result::Result<Vec<Vec<f64>>, SolveError> {
+    let points = PointSource::grid(solver.coefficient_nodes(coefficient, parameters, resolution)?);
+    Ok(points.columns(0..points.len()))
 }

@@ -3,7 +3,7 @@
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Tape};
 
 use crate::error::SolveError;
-use crate::statement::Statement;
+use crate::statement::{Signal, Statement};
 
 /// Orders of a derivative along the space axes; the second is 0 in one dimension.
 pub(crate) type Orders = [usize; 2];
@@ -23,6 +23,8 @@ pub(crate) enum Slot {
     Width(usize),
     /// The time.
     Time,
+    /// A derivative of a known function of time.
+    Signal { signal: usize, order: usize },
     /// A parameter.
     Parameter(usize),
 }
@@ -61,9 +63,15 @@ pub(crate) struct Block {
     pub(crate) partials: Tape,
     /// Jacobian entries of each residual.
     pub(crate) terms: Vec<Vec<Term>>,
+    signals: Vec<Signal>,
 }
 
 impl Block {
+    /// A derivative of a known function of time.
+    pub(crate) fn signal(&self, signal: usize, order: usize, t: f64) -> f64 {
+        (self.signals[signal].value)(t, order)
+    }
+
     /// Whether a state occurs in a residual.
     pub(crate) fn occurs(&self, residual: usize, state: usize) -> bool {
         self.order(residual, state, 0).is_some()
@@ -148,7 +156,8 @@ fn compile(statement: &mut Statement, residuals: &[Expr], place: &'static str) -
     let tape = |outputs: &[Expr]| {
         Tape::compile(&statement.graph, outputs, &leaves).expect("derivatives have no leaves of their own")
     };
-    Ok(Block { slots, residuals: tape(&outputs), partials: tape(&partials), terms })
+    let signals = statement.signals.clone();
+    Ok(Block { slots, residuals: tape(&outputs), partials: tape(&partials), terms, signals })
 }
 
 /// Compiles expressions of coordinates, coefficients and parameters only.
@@ -216,6 +225,8 @@ fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<S
                 Some(Slot::State { state, orders, velocity: in_time == 1 })
             } else if let Some(coefficient) = position(&statement.coefficients) {
                 Some(Slot::Coefficient { coefficient, orders })
+            } else if let Some(signal) = statement.signals.iter().position(|s| s.function == *function) {
+                Some(Slot::Signal { signal, order: in_time })
             } else {
                 let mut jumps = statement.interface.iter().flat_map(|interface| &interface.jumps);
                 let state = jumps.position(|f| f == function).filter(|_| index.order() == 0);

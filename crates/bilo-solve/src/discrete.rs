@@ -47,7 +47,7 @@ impl Placed {
                     Key::Derivative(&compiled.coefficient_axes[coefficient], orders)
                 }
                 Slot::Jump { .. } => Key::Jump,
-                Slot::Space(_) | Slot::Width(_) | Slot::Time | Slot::Parameter(_) => {
+                Slot::Space(_) | Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Parameter(_) => {
                     operator_of.push(None);
                     continue;
                 }

@@ -33,6 +33,16 @@ const BEFORE: f64 = 1e-11;
 /// The first step, in parts of the whole time.
 const FIRST: f64 = 1e-4;
 
+/// The time within which sides come to their values where the solution begins with others, in parts of the whole time.
+const SETTLING: f64 = 1e-7;
+
+/// Steps of a pilot within one even step, from which on steps follow the solution: from its first step it takes four to grow to
+/// that length where nothing happens.
+const CROWDED: usize = 10;
+
+/// The part of the whole time, as a divisor, within which they must be to be worth it.
+const LOCAL: usize = 4;
+
 /// The shortest step, in parts of the whole time.
 const SHORTEST: f64 = 1e-12;
 
@@ -57,14 +67,10 @@ pub(crate) fn times(
     steps: usize,
     nominal: usize,
 ) -> Result<Line, SolveError> {
-    let before = |switch: &f64| switch - BEFORE * (axis.hi - axis.lo);
-    let inside = |time: &f64| *time > axis.lo && *time < axis.hi;
-    let mut ends: Vec<f64> = switches.iter().map(before).filter(inside).collect();
-    ends.dedup_by(|b, a| *b - *a < 2.0 * BEFORE * (axis.hi - axis.lo));
-    ends.push(axis.hi);
+    let ends = ends(axis, switches);
     let mut tolerance = TOLERANCE;
     loop {
-        let pilot = pilot(system, start, (axis, &ends), tolerance)?;
+        let pilot = pilot(system, start, (axis, &ends), Start::Consistent, tolerance)?;
         let line = of_density(&pilot, &ends, steps, nominal);
         // A pilot that comes to a sudden change a little early or late is dense where the solution is not that changes.
         if !is_sudden(&pilot) || tolerance <= TIGHTEST || is_fine(system, start, line.positions())? {
@@ -72,6 +78,62 @@ pub(crate) fn times(
         }
         tolerance *= TIGHTER;
     }
+}
+
+/// Where pieces of time end: just before each switch, and at the end of all.
+fn ends(axis: &Axis, switches: &[f64]) -> Vec<f64> {
+    let before = |switch: &f64| switch - BEFORE * (axis.hi - axis.lo);
+    let inside = |time: &f64| *time > axis.lo && *time < axis.hi;
+    let mut ends: Vec<f64> = switches.iter().map(before).filter(inside).collect();
+    ends.dedup_by(|b, a| *b - *a < 2.0 * BEFORE * (axis.hi - axis.lo));
+    ends.push(axis.hi);
+    ends
+}
+
+/// The times of a pilot through a solution with places, if steps have to be short where something begins: a jump at a side,
+/// a pulse. Where even ones do there are none. Half of the steps are spread evenly: the solution for other values may be slow where
+/// this one is fast.
+pub(crate) fn transients(
+    system: &mut System<'_>,
+    start: &[f64],
+    (axis, switches): (&Axis, &[f64]),
+    steps: usize,
+) -> Result<Option<Vec<f64>>, SolveError> {
+    let pilot = pilot(system, start, (axis, &ends(axis, switches)), Start::Anywhere, TOLERANCE)?;
+    let even = (axis.hi - axis.lo) / steps as f64;
+    let within = |k: usize| pilot.partition_point(|time| *time < axis.lo + k as f64 * even);
+    let crowded = (0..steps).filter(|&k| within(k + 1) - within(k) > CROWDED).count();
+    // Waves with corners ask for short steps all the time: there is nothing to gain, and even ones share their factors.
+    let is_crowded = crowded > 0 && crowded <= steps / LOCAL;
+    Ok((is_crowded || !switches.is_empty()).then(|| half_even(&pilot)))
+}
+
+/// Times of which half follow others and half are even.
+fn half_even(times: &[f64]) -> Vec<f64> {
+    let (first, whole) = (times[0], times[times.len() - 1] - times[0]);
+    let steps = times.len() - 1;
+    // How far along a time is: the mean of its parts of all steps and of the whole time.
+    let along = |i: usize| 0.5 * (i as f64 / steps as f64 + (times[i] - first) / whole);
+    let mut cell = 0;
+    let inner = (1..2 * steps).map(|k| {
+        let wanted = k as f64 / (2 * steps) as f64;
+        while along(cell + 1) < wanted {
+            cell += 1;
+        }
+        let part = (wanted - along(cell)) / (along(cell + 1) - along(cell));
+        times[cell] * (1.0 - part) + times[cell + 1] * part
+    });
+    [first].into_iter().chain(inner.collect::<Vec<_>>()).chain([times[steps]]).collect()
+}
+
+/// So many times with the density of others, one of them just before each switch of the equations.
+pub(crate) fn like(density: &[f64], axis: &Axis, switches: &[f64], steps: usize) -> Line {
+    let ends = ends(axis, switches);
+    let mut density = density.to_vec();
+    density.extend(&ends);
+    density.sort_by(f64::total_cmp);
+    density.dedup();
+    of_density(&density, &ends, steps, steps.max(density.len()))
 }
 
 /// Times with the density of a pilot's, which went from end to end of its pieces.
@@ -122,11 +184,17 @@ fn pilot(
     system: &mut System<'_>,
     start: &[f64],
     (axis, ends): (&Axis, &[f64]),
+    begins: Start,
     tolerance: f64,
 ) -> Result<Vec<f64>, SolveError> {
     let whole = axis.hi - axis.lo;
     let mut pilot = Pilot::new(system, start);
     let (mut times, mut step) = (vec![axis.lo], FIRST * whole);
+    if begins == Start::Anywhere {
+        step = SETTLING * whole;
+        let settled = pilot.try_step([axis.lo, axis.lo + step])?;
+        pilot.accept(settled);
+    }
     while times[times.len() - 1] < axis.hi {
         let t = times[times.len() - 1];
         let next = ends[ends.partition_point(|end| *end <= t)];
@@ -150,6 +218,13 @@ fn pilot(
     Ok(times)
 }
 
+/// Whether conditions hold at the start, or are met within no time.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    Consistent,
+    Anywhere,
+}
+
 /// A solution on its way through time, with the errors of its steps.
 struct Pilot<'a, 'b> {
     system: &'a mut System<'b>,
@@ -158,6 +233,7 @@ struct Pilot<'a, 'b> {
     slope: Vec<f64>,
     /// The largest value of each state so far.
     scale: Vec<f64>,
+    nodes: usize,
     work: Work,
 }
 
@@ -171,12 +247,14 @@ struct Tried {
 
 impl<'a, 'b> Pilot<'a, 'b> {
     fn new(system: &'a mut System<'b>, start: &[f64]) -> Pilot<'a, 'b> {
+        let nodes = system.discrete.grid.nodes();
         Pilot {
             newton: Newton::new(&system.discrete.pattern),
             system,
             u: start.to_vec(),
             slope: vec![0.0; start.len()],
-            scale: start.iter().map(|value| value.abs()).collect(),
+            scale: start.chunks(nodes).map(largest).collect(),
+            nodes,
             work: Work::default(),
         }
     }
@@ -194,7 +272,8 @@ impl<'a, 'b> Pilot<'a, 'b> {
         let floor = FLOOR * self.scale.iter().copied().fold(0.0, f64::max);
         let end = &stages[stages.len() - 1];
         let relative = |(i, error): (usize, f64)| {
-            let size = self.scale[i].max(end[i].abs()).max((end[i] - self.u[i]).abs()).max(floor);
+            let size =
+                self.scale[i / self.nodes].max(end[i].abs()).max((end[i] - self.u[i]).abs()).max(floor);
             if size == 0.0 { 0.0 } else { error.abs() / size }
         };
         let errors = difference(&self.u, stages).into_iter().enumerate().map(relative);
@@ -202,7 +281,12 @@ impl<'a, 'b> Pilot<'a, 'b> {
     }
 
     fn accept(&mut self, tried: Tried) {
-        self.scale.iter_mut().zip(&tried.end).for_each(|(scale, value)| *scale = scale.max(value.abs()));
+        let ends = tried.end.chunks(self.nodes);
+        self.scale.iter_mut().zip(ends).for_each(|(scale, end)| *scale = scale.max(largest(end)));
         (self.u, self.slope) = (tried.end, tried.slope);
     }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }

@@ -78,8 +78,18 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(axis: &Axis, cells: usize) -> Line {
+        if axis.logarithmic && axis.lo > 0.0 {
+            return Line::logarithmic(axis, cells);
+        }
         let whole = Piece { first: 0, cells, ends: [axis.lo, axis.hi], rates: [0.0; 2] };
         Line::of_pieces(vec![whole], axis.periodic)
+    }
+
+    /// Nodes whose logarithms are even.
+    fn logarithmic(axis: &Axis, cells: usize) -> Line {
+        let ratio = axis.hi / axis.lo;
+        let inner = (1..cells).map(|i| axis.lo * ratio.powf(i as f64 / cells as f64));
+        Line::through([axis.lo].into_iter().chain(inner).chain([axis.hi]).collect(), &[])
     }
 
     /// Nodes at these places, some of which, by number, are breaks.
@@ -158,11 +168,18 @@ impl Line {
     pub(crate) fn position(&self, location: Location, i: usize) -> f64 {
         match location {
             Location::Node => self.positions[i],
+            Location::Face if self.graded => self.middle(i),
             Location::Face => {
                 let piece = self.piece(location, i);
                 piece.along((i - piece.first) as f64 + 0.5)
             }
         }
+    }
+
+    /// The middle of the cell after a node; what would come after the last one is as long as that.
+    fn middle(&self, i: usize) -> f64 {
+        let cell = i.min(self.cells() - 1);
+        self.positions[i] + 0.5 * (self.positions[cell + 1] - self.positions[cell])
     }
 
     /// The rate of that position.
@@ -172,9 +189,13 @@ impl Line {
         piece.rate_along((i - piece.first) as f64 + half)
     }
 
-    /// The length of the cells at a node, not the break.
+    /// The length of the cells at a node, not the break: half of both together.
     pub(crate) fn step(&self, i: usize) -> f64 {
-        self.piece(Location::Node, i).step()
+        if !self.graded {
+            return self.piece(Location::Node, i).step();
+        }
+        let (before, after) = (i.saturating_sub(1), (i + 1).min(self.cells()));
+        (self.positions[after] - self.positions[before]) / (after - before) as f64
     }
 
     /// The rate of that length relative to it.
@@ -206,18 +227,33 @@ impl Line {
         } else {
             (last as isize - order as isize - 1, order + 2)
         };
+        let node = |j: usize| (start + (j + piece.first) as isize).rem_euclid(self.nodes() as isize) as usize;
+        if self.graded {
+            let first = node(0).min(self.nodes() - width);
+            return self.uneven(self.position(location, piece.first + i), first..first + width, order);
+        }
         // Weights in units of the step are small rationals, free of the
         // rounding of the node positions.
         let offsets: Vec<f64> = (0..width).map(|j| (start + j as isize) as f64).collect();
         let unit = piece.step().powi(order as i32).recip();
         let relative_rate = -(order as f64) * piece.stretch();
         let at = if location == Location::Face { i as f64 + 0.5 } else { i as f64 };
-        let node = |j: usize| (start + (j + piece.first) as isize).rem_euclid(self.nodes() as isize) as usize;
         fornberg(at, &offsets, order)
             .into_iter()
             .enumerate()
             .map(|(j, w)| Weight { node: node(j), weight: w * unit, rate: w * unit * relative_rate })
             .collect()
+    }
+
+    /// A derivative from nodes that are not even. Where their distances change smoothly, as those of logarithms do, central
+    /// ones are second-order accurate too.
+    fn uneven(&self, x: f64, nodes: std::ops::Range<usize>, order: usize) -> Vec<Weight> {
+        let places = &self.positions[nodes.clone()];
+        let length = (places[places.len() - 1] - places[0]) / (places.len() - 1) as f64;
+        let offsets: Vec<f64> = places.iter().map(|place| (place - x) / length).collect();
+        let unit = length.powi(order as i32).recip();
+        let weights = fornberg(0.0, &offsets, order).into_iter().zip(nodes);
+        weights.map(|(w, node)| Weight { node, weight: w * unit, rate: 0.0 }).collect()
     }
 
     /// The first derivative above the break minus that below.
@@ -333,7 +369,7 @@ mod tests {
 
     fn line(cells: usize, periodic: bool) -> Line {
         let symbol = Graph::new().symbol("x");
-        Line::new(&Axis { symbol, lo: -0.5, hi: 1.5, periodic }, cells)
+        Line::new(&Axis { periodic, ..Axis::new(symbol, -0.5, 1.5) }, cells)
     }
 
     fn nodes(weights: &[Weight]) -> Vec<usize> {

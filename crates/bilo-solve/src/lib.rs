@@ -163,4 +163,4 @@ pub use error::SolveError;
 pub use interrupt::Interrupt;
 pub use solution::{Load, Solution, Work};
 pub use solver::Solver;
-pub use statement::{Axis, Boundary, End, Interface, Mask, Pin, Side, Statement};
+pub use statement::{Axis, Boundary, End, Interface, Mask, Pin, Side, Signal, Statement};

@@ -31,7 +31,7 @@ impl Sources<'_> {
             Slot::Coefficient { coefficient, .. } => {
                 Some(placed.operator(number).apply_rates(&self.values.coefficients[coefficient]))
             }
-            Slot::Width(_) | Slot::Time | Slot::Parameter(_) => None,
+            Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Parameter(_) => None,
             Slot::State { .. } | Slot::Jump { .. } => {
                 let nodes = self.discrete.grid.nodes();
                 let source = nodal_values(slot, nodes, self.u, self.velocity)?;

@@ -74,6 +74,32 @@ impl Solver {
 
     /// Solves for one set of values.
     pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
+        self.solve_along(values, resolution, None)
+    }
+
+    /// Times that are dense where the solution in space and time changes fast: just after a jump at a side, or while a pulse lasts.
+    /// None if even ones do, `steps` of the resolution.
+    pub fn transients(
+        &self,
+        values: &Values,
+        resolution: &Resolution,
+    ) -> Result<Option<Vec<f64>>, SolveError> {
+        let Some(time) = self.compiled.time else { return Ok(None) };
+        let discrete = self.discretise(self.mesh(&values.parameters, resolution)?);
+        check::coefficient_values(&self.compiled, &discrete.grid, values)?;
+        let start = self.start(&discrete, values)?;
+        let mut system = System::new(&self.compiled, &discrete, values, &self.interrupt);
+        let switches = self.compiled.switches.at(&values.parameters);
+        graded::transients(&mut system, &start, (&time, &switches), resolution.steps)
+    }
+
+    /// Solves for one set of values with steps in time as dense as given times are.
+    pub fn solve_along(
+        &self,
+        values: &Values,
+        resolution: &Resolution,
+        density: Option<&[f64]>,
+    ) -> Result<Solution, SolveError> {
         if self.compiled.time.is_some() && resolution.steps == 0 {
             return Err(SolveError::NoSteps);
         }
@@ -84,10 +110,11 @@ impl Solver {
         let mut solution = match self.compiled.time {
             None => self.solve_steady(&mut system, start)?,
             Some(time) => {
-                let times = match self.graded {
-                    None => Line::new(&time, resolution.steps),
-                    Some(smooth) => {
-                        let switches = self.compiled.switches.at(&values.parameters);
+                let switches = self.compiled.switches.at(&values.parameters);
+                let times = match (self.graded, density) {
+                    (None, None) => Line::new(&time, resolution.steps),
+                    (None, Some(density)) => graded::like(density, &time, &switches, resolution.steps),
+                    (Some(smooth), _) => {
                         graded::times(&mut system, &start, (&time, &switches), resolution.steps, smooth)?
                     }
                 };

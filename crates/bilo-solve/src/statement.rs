@@ -1,6 +1,7 @@
 //! The problem as a reader of mathematics would state it.
 
 use bilo_expr::{Expr, Function, Graph, Symbol};
+use std::sync::Arc;
 
 /// A coordinate and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,17 +14,25 @@ pub struct Axis {
     pub hi: f64,
     /// The two ends are one point; such an axis has no sides. Not for time.
     pub periodic: bool,
+    /// Nodes are even in its logarithm: for a range above zero over decades, such as that from a well to the end of its
+    /// reach.
+    pub logarithmic: bool,
 }
 
 impl Axis {
     /// The coordinate from `lo` to `hi`.
     pub fn new(symbol: Symbol, lo: f64, hi: f64) -> Axis {
-        Axis { symbol, lo, hi, periodic: false }
+        Axis { symbol, lo, hi, periodic: false, logarithmic: false }
     }
 
     /// The range closed to a ring.
     pub fn periodic(self) -> Axis {
         Axis { periodic: true, ..self }
+    }
+
+    /// The range with nodes that are even in its logarithm.
+    pub fn logarithmic(self) -> Axis {
+        Axis { logarithmic: true, ..self }
     }
 }
 
@@ -98,6 +107,23 @@ pub struct Pin {
     pub instead: (usize, Vec<f64>),
 }
 
+/// A known function of time.
+#[derive(Clone)]
+pub struct Signal {
+    /// What stands for it in expressions: an opaque function of time alone.
+    pub function: Function,
+    /// Its value, or the derivative of an order, at a time.
+    pub value: Arc<dyn Fn(f64, usize) -> f64 + Send + Sync>,
+    /// Times at which it jumps.
+    pub jumps: Vec<f64>,
+}
+
+impl std::fmt::Debug for Signal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signal").field("function", &self.function).finish_non_exhaustive()
+    }
+}
+
 /// A well-posed problem on an interval or a rectangle, in expressions.
 ///
 /// The states are opaque functions of the space coordinates and, if evolving,
@@ -134,6 +160,8 @@ pub struct Statement {
     pub mask: Option<Mask>,
     /// A place where slopes jump, in one space dimension.
     pub interface: Option<Interface>,
+    /// Known functions of time, such as what a logger wrote down. They may stand in every expression of time.
+    pub signals: Vec<Signal>,
     /// Symbols that stand for the length of a cell along each space axis, for
     /// terms that vanish with it; none if no expression has such a term.
     pub widths: Vec<Symbol>,

@@ -5,16 +5,18 @@ use bilo_expr::{Expr, Input, Leaf, Scratch, Symbol, Tape};
 use crate::statement::Statement;
 
 /// The times as functions of the parameters.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Switches {
     tape: Option<Tape>,
     parameters: Vec<usize>,
+    /// Those at which known functions of time jump.
+    fixed: Vec<f64>,
 }
 
 impl Switches {
     /// Finds them in the equations: a switch whose difference of both sides is linear in time and has nothing else but parameters.
     pub(crate) fn of(statement: &mut Statement) -> Switches {
-        let Some(time) = statement.time else { return Switches { tape: None, parameters: vec![] } };
+        let Some(time) = statement.time else { return Switches::default() };
         let residuals =
             statement.interior.iter().copied().chain(statement.boundary.iter().map(|b| b.residual));
         let residuals: Vec<Expr> = residuals.collect();
@@ -29,21 +31,29 @@ impl Switches {
         let parameters: Option<Vec<usize>> = leaves.iter().map(number).collect();
         let tape =
             if times.is_empty() { None } else { Tape::compile(&statement.graph, &times, &leaves).ok() };
-        Switches { tape: tape.filter(|_| parameters.is_some()), parameters: parameters.unwrap_or_default() }
+        let fixed = statement.signals.iter().flat_map(|signal| signal.jumps.iter().copied()).collect();
+        let tape = tape.filter(|_| parameters.is_some());
+        Switches { tape, parameters: parameters.unwrap_or_default(), fixed }
     }
 
     /// The times, in their order.
     pub(crate) fn at(&self, parameters: &[f64]) -> Vec<f64> {
+        let mut times = self.fixed.clone();
+        times.extend(self.moving(parameters));
+        times.retain(|time| time.is_finite());
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Those that may follow parameters.
+    fn moving(&self, parameters: &[f64]) -> Vec<f64> {
         let Some(tape) = &self.tape else { return vec![] };
         let inputs: Vec<Input<'_, f64>> =
             self.parameters.iter().map(|&number| Input::Uniform(parameters[number])).collect();
         let mut scratch = Scratch::new();
         tape.eval(&inputs, 1, &mut scratch);
-        let mut times: Vec<f64> = (0..tape.outputs().len()).map(|k| scratch.output(tape, k)[0]).collect();
-        times.retain(|time| time.is_finite());
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        times
+        (0..tape.outputs().len()).map(|k| scratch.output(tape, k)[0]).collect()
     }
 }
 

@@ -39,7 +39,7 @@ impl Workspace {
                 column
             }
             Slot::Space(axis) => placed.coordinates[axis].clone(),
-            Slot::Width(_) | Slot::Time | Slot::Parameter(_) => Vec::new(),
+            Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Parameter(_) => Vec::new(),
         };
         Workspace {
             columns: block.slots.iter().enumerate().map(fill).collect(),
@@ -68,6 +68,7 @@ impl Workspace {
         let input = |(slot, column): (&Slot, &'a Vec<f64>)| match *slot {
             Slot::Width(axis) => Input::Uniform(placed.widths[axis]),
             Slot::Time => Input::Uniform(t),
+            Slot::Signal { signal, order } => Input::Uniform(block.signal(signal, order, t)),
             Slot::Parameter(i) => Input::Uniform(values.parameters[i]),
             _ => Input::Column(&column[..]),
         };

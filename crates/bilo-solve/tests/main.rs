@@ -10,3 +10,4 @@ mod plane;
 mod sample;
 mod sensitivity;
 mod steady;
+mod uneven;

@@ -1,7 +1,7 @@
 //! Values on a grid of even spacing, as they come from a file or from Rust.
 
 use crate::model::Coordinate;
-use crate::spline::{GridAxis, along};
+use crate::spline::{GridAxis, Interpolation, Spline, along};
 use crate::text::digits;
 
 /// Neighbouring nodes may differ from an even distance by this part: files in single precision.
@@ -15,9 +15,24 @@ const ROUNDING: f64 = 1e-6;
 pub(crate) struct Raster {
     pub(crate) axes: Vec<GridAxis>,
     pub(crate) values: Vec<f64>,
+    /// The nodes, ascending, where they are not even: along one axis.
+    pub(crate) uneven: Option<Vec<f64>>,
 }
 
 impl Raster {
+    /// Values over one axis, whatever the distances of its ascending nodes.
+    pub(crate) fn series(nodes: Vec<f64>, values: Vec<f64>) -> Result<Self, String> {
+        if even(&nodes).is_ok() {
+            return Raster::over_nodes(&[nodes], values);
+        }
+        if let Some(pair) = nodes.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(format!("two rows at {}", digits(pair[1], 6)));
+        }
+        let (first, cells) = (nodes[0], nodes.len() - 1);
+        let axis = GridAxis { first, step: (nodes[cells] - first) / cells as f64, count: nodes.len() };
+        Ok(Self { axes: vec![axis], values, uneven: Some(nodes) })
+    }
+
     /// Values over nodes along each axis, ascending or descending; says why if they are none.
     pub(crate) fn over_nodes(nodes: &[Vec<f64>], mut values: Vec<f64>) -> Result<Self, String> {
         let mut lengths: Vec<usize> = nodes.iter().map(Vec::len).collect();
@@ -34,7 +49,7 @@ impl Raster {
             }
             axes.push(found);
         }
-        Ok(Self { axes, values })
+        Ok(Self { axes, values, uneven: None })
     }
 
     /// The axes in another order: axis k becomes the one that stands in place `order[k]`.
@@ -49,6 +64,7 @@ impl Raster {
         Self {
             axes: order.iter().map(|&axis| self.axes[axis]).collect(),
             values: places.into_iter().map(|place| self.values[place]).collect(),
+            uneven: self.uneven,
         }
     }
 
@@ -70,11 +86,20 @@ impl Raster {
         Some(format!("it has the value {:?} at {}", self.values[bad], self.place(coordinates, bad)))
     }
 
+    /// The function, with something between the nodes.
+    pub(crate) fn spline(self, interpolation: Interpolation) -> Spline {
+        match self.uneven {
+            Some(nodes) => Spline::through(interpolation, nodes, self.values),
+            None => Spline::new(interpolation, self.axes, self.values),
+        }
+    }
+
     /// The place of a value, as `x = 1, y = 2`.
     pub(crate) fn place(&self, coordinates: &[&Coordinate], mut number: usize) -> String {
         let mut places = vec![];
         for (axis, coordinate) in self.axes.iter().zip(coordinates).rev() {
-            let node = axis.first + (number % axis.count) as f64 * axis.step;
+            let even = axis.first + (number % axis.count) as f64 * axis.step;
+            let node = self.uneven.as_ref().map_or(even, |nodes| nodes[number]);
             places.insert(0, format!("{} = {}", coordinate.name, digits(node, 6)));
             number /= axis.count;
         }

@@ -27,9 +27,11 @@ pub enum Interpolation {
     Linear,
     /// The value of the nearest node.
     Nearest,
+    /// The value of the node before: steps, such as those of a pump.
+    Previous,
 }
 
-words!(Interpolation { "cubic" => Cubic, "smooth" => Smooth, "linear" => Linear, "nearest" => Nearest });
+words!(Interpolation { "cubic" => Cubic, "smooth" => Smooth, "linear" => Linear, "nearest" => Nearest, "previous" => Previous });
 
 impl Interpolation {
     /// The name in a problem file.
@@ -41,7 +43,7 @@ impl Interpolation {
     pub fn smoothness(self) -> u8 {
         match self {
             Interpolation::Cubic | Interpolation::Smooth => 2,
-            Interpolation::Linear | Interpolation::Nearest => 0,
+            Interpolation::Linear | Interpolation::Nearest | Interpolation::Previous => 0,
         }
     }
 
@@ -50,7 +52,7 @@ impl Interpolation {
         match self {
             Interpolation::Cubic => 4,
             Interpolation::Smooth | Interpolation::Linear => 2,
-            Interpolation::Nearest => 1,
+            Interpolation::Nearest | Interpolation::Previous => 1,
         }
     }
 }
@@ -83,8 +85,11 @@ impl GridAxis {
 pub struct Spline {
     axes: Vec<GridAxis>,
     interpolation: Interpolation,
-    /// In row-major order; B-splines have one more at both ends of each axis.
+    /// In row-major order; B-splines have one more at both ends of each axis. Of a cubic through uneven nodes the values and slopes
+    /// of its nodes, one after the other.
     coefficients: Vec<f64>,
+    /// The nodes, where they are not even: of functions of one coordinate.
+    uneven: Option<Vec<f64>>,
 }
 
 /// Most nodes along one coordinate that the value at a point depends on.
@@ -104,10 +109,44 @@ impl Spline {
             coefficients = match interpolation {
                 Interpolation::Cubic => along(&coefficients, &mut lengths, axis, through),
                 Interpolation::Smooth => along(&coefficients, &mut lengths, axis, extended),
-                Interpolation::Linear | Interpolation::Nearest => break,
+                Interpolation::Linear | Interpolation::Nearest | Interpolation::Previous => break,
             };
         }
-        Self { axes, interpolation, coefficients }
+        Self { axes, interpolation, coefficients, uneven: None }
+    }
+
+    /// The function of one coordinate with these values at ascending nodes, whatever their distances.
+    ///
+    /// # Panics
+    /// If there is not one value per node, if there are too few nodes, or for [`Interpolation::Smooth`], which is one of even nodes.
+    pub fn through(interpolation: Interpolation, nodes: Vec<f64>, values: Vec<f64>) -> Self {
+        assert_eq!(values.len(), nodes.len(), "one value per node");
+        assert!(nodes.len() >= interpolation.least_nodes(), "enough nodes");
+        assert!(interpolation != Interpolation::Smooth, "even nodes");
+        let cells = (nodes.len() - 1).max(1);
+        let step = (nodes[nodes.len() - 1] - nodes[0]) / cells as f64;
+        let axis = GridAxis { first: nodes[0], step, count: nodes.len() };
+        let coefficients = match interpolation {
+            Interpolation::Cubic => {
+                let slopes = slopes(&nodes, &values);
+                values.into_iter().zip(slopes).flat_map(|(value, slope)| [value, slope]).collect()
+            }
+            _ => values,
+        };
+        Self { axes: vec![axis], interpolation, coefficients, uneven: Some(nodes) }
+    }
+
+    /// Where a function of one coordinate jumps, ascending.
+    pub fn jumps(&self) -> Vec<f64> {
+        let [axis] = self.axes[..] else { return vec![] };
+        let nodes = self.uneven.clone().unwrap_or_else(|| axis.nodes());
+        let place = |cell: usize| match self.interpolation {
+            Interpolation::Previous => Some(nodes[cell + 1]),
+            Interpolation::Nearest => Some(0.5 * (nodes[cell] + nodes[cell + 1])),
+            _ => None,
+        };
+        let differ = |cell: &usize| self.coefficients[*cell] != self.coefficients[*cell + 1];
+        (0..nodes.len() - 1).filter(differ).filter_map(place).collect()
     }
 
     /// Its grid.
@@ -141,17 +180,33 @@ impl Spline {
         nodes.map(|(i, weight)| weight * self.sum(rest, point, place + i)).sum()
     }
 
+    /// The cell of a place, the fraction of it, which is one at the last node only, and its length.
+    fn cell(&self, axis: &GridAxis, x: f64) -> (usize, f64, f64) {
+        let Some(nodes) = &self.uneven else {
+            let along = ((x - axis.first) / axis.step).clamp(0.0, (axis.count - 1) as f64);
+            let cell = (along.floor() as usize).min(axis.count.saturating_sub(2));
+            return (cell, along - cell as f64, axis.step);
+        };
+        let last = nodes.len().saturating_sub(2);
+        let cell = nodes.partition_point(|&node| node <= x).saturating_sub(1).min(last);
+        let length = nodes.get(cell + 1).map_or(1.0, |next| next - nodes[cell]);
+        (cell, ((x - nodes[cell]) / length).clamp(0.0, 1.0), length)
+    }
+
     fn near(&self, axis: &GridAxis, x: f64, order: u8) -> Near {
-        let along = ((x - axis.first) / axis.step).clamp(0.0, (axis.count - 1) as f64);
-        let cell = (along.floor() as usize).min(axis.count.saturating_sub(2));
-        let scale = axis.step.powi(-i32::from(order));
+        let (cell, u, step) = self.cell(axis, x);
+        let scale = step.powi(-i32::from(order));
         match self.interpolation {
+            Interpolation::Cubic if self.uneven.is_some() => {
+                let [a, b, c, d] = hermite(u, order);
+                let weights = [a * scale, b * scale * step, c * scale, d * scale * step];
+                Near { start: 2 * cell, count: 4, weights, length: 2 * axis.count }
+            }
             Interpolation::Cubic | Interpolation::Smooth => {
-                let weights = b_spline(along - cell as f64, order).map(|weight| weight * scale);
+                let weights = b_spline(u, order).map(|weight| weight * scale);
                 Near { start: cell, count: 4, weights, length: axis.count + 2 }
             }
             Interpolation::Linear => {
-                let u = along - cell as f64;
                 let [a, b] = match order {
                     0 => [1.0 - u, u],
                     1 => [-scale, scale],
@@ -161,7 +216,12 @@ impl Spline {
             }
             Interpolation::Nearest => {
                 let weight = f64::from(u8::from(order == 0));
-                let start = (along + 0.5).floor() as usize;
+                let start = cell + usize::from(u >= 0.5);
+                Near { start, count: 1, weights: [weight, 0.0, 0.0, 0.0], length: axis.count }
+            }
+            Interpolation::Previous => {
+                let weight = f64::from(u8::from(order == 0));
+                let start = cell + usize::from(u >= 1.0);
                 Near { start, count: 1, weights: [weight, 0.0, 0.0, 0.0], length: axis.count }
             }
         }
@@ -190,6 +250,49 @@ fn b_spline(u: f64, order: u8) -> [f64; 4] {
         3 => [-1.0, 3.0, -3.0, 1.0],
         _ => [0.0; 4],
     }
+}
+
+/// What the value and the slope at both ends of a cell of length one give, or a derivative of that, at the fraction u of it.
+fn hermite(u: f64, order: u8) -> [f64; 4] {
+    match order {
+        0 => {
+            let v = 1.0 - u;
+            [(1.0 + 2.0 * u) * v * v, u * v * v, u * u * (3.0 - 2.0 * u), -u * u * v]
+        }
+        1 => [6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)],
+        2 => [12.0 * u - 6.0, 6.0 * u - 4.0, 6.0 - 12.0 * u, 6.0 * u - 2.0],
+        3 => [12.0, 6.0, -12.0, 6.0],
+        _ => [0.0; 4],
+    }
+}
+
+/// The slopes m_i of the cubic spline through f_i at uneven nodes: with h_i the length of a cell and d_i its difference quotient,
+/// h_i m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_{i-1} m_{i+1} = 3 (h_i d_{i-1} + h_{i-1} d_i) for two continuous derivatives, and next to the
+/// ends a third one (not-a-knot), from which m_{i+1} resp. m_{i-1} was eliminated.
+fn slopes(nodes: &[f64], f: &[f64]) -> Vec<f64> {
+    let n = nodes.len();
+    let h: Vec<f64> = nodes.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let d: Vec<f64> = h.iter().zip(f.windows(2)).map(|(h, pair)| (pair[1] - pair[0]) / h).collect();
+    let end = |a: f64, b: f64, near: f64, far: f64| ((a + 2.0 * (a + b)) * b * near + a * a * far) / (a + b);
+    // Rows of lower, diagonal, upper and right-hand side.
+    let mut rows = vec![[0.0, h[1], h[0] + h[1], end(h[0], h[1], d[0], d[1])]];
+    rows.extend(
+        (1..n - 1)
+            .map(|i| [h[i], 2.0 * (h[i - 1] + h[i]), h[i - 1], 3.0 * (h[i] * d[i - 1] + h[i - 1] * d[i])]),
+    );
+    let (a, b) = (h[n - 2], h[n - 3]);
+    rows.push([a + b, b, 0.0, end(a, b, d[n - 2], d[n - 3])]);
+    for i in 1..n {
+        let part = rows[i][0] / rows[i - 1][1];
+        rows[i][1] -= part * rows[i - 1][2];
+        rows[i][3] -= part * rows[i - 1][3];
+    }
+    let mut m = vec![0.0; n];
+    for i in (0..n).rev() {
+        let after = if i + 1 < n { rows[i][2] * m[i + 1] } else { 0.0 };
+        m[i] = (rows[i][3] - after) / rows[i][1];
+    }
+    m
 }
 
 /// The coefficients c_-1, .., c_n of the spline through f_0, .., f_{n-1} with not-a-knot ends:
@@ -292,6 +395,36 @@ mod tests {
                 assert!((found - exact(x[i], y[i])).abs() < 1e-10, "{orders:?} at {}, {}", x[i], y[i]);
             }
         }
+    }
+
+    /// x³ - 2 x² + 1 through uneven nodes, with its derivatives: a cubic is met, up to rounding that second derivatives divide by lengths².
+    #[test]
+    fn cubics_through_uneven_nodes_are_met() {
+        let nodes = vec![-1.0, -0.7, 0.1, 0.2, 1.4, 1.5, 3.0];
+        let values = nodes.iter().map(|x: &f64| x.powi(3) - 2.0 * x * x + 1.0).collect();
+        let spline = Spline::through(Interpolation::Cubic, nodes, values);
+        for x in [-1.0, -0.9, 0.1, 0.15, 0.9, 1.45, 2.2, 3.0] {
+            let exact = [x * x * x - 2.0 * x * x + 1.0, 3.0 * x * x - 4.0 * x, 6.0 * x - 4.0, 6.0];
+            for (order, exact) in exact.into_iter().enumerate() {
+                let found = spline.at(&[&[x]], &[order as u8])[0];
+                assert!((found - exact).abs() < 1e-9, "{order} at {x}: {found} for {exact}");
+            }
+        }
+    }
+
+    /// Lines, nearest and previous values between uneven nodes, at the nodes and beyond them; and where they jump.
+    #[test]
+    fn series_are_read_between_uneven_nodes() {
+        let series = |interpolation| {
+            Spline::through(interpolation, vec![0.0, 1.0, 4.0, 5.0], vec![2.0, 3.0, 0.0, 0.0])
+        };
+        let at = |interpolation| series(interpolation).at(&[&[-1.0, 0.5, 1.0, 3.0, 4.5, 6.0]], &[0]);
+        assert_eq!(at(Interpolation::Linear), [2.0, 2.5, 3.0, 1.0, 0.0, 0.0]);
+        assert_eq!(at(Interpolation::Nearest), [2.0, 3.0, 3.0, 0.0, 0.0, 0.0]);
+        assert_eq!(at(Interpolation::Previous), [2.0, 2.0, 3.0, 3.0, 0.0, 0.0]);
+        assert_eq!(series(Interpolation::Previous).jumps(), [1.0, 4.0]);
+        assert_eq!(series(Interpolation::Nearest).jumps(), [0.5, 2.5]);
+        assert_eq!(series(Interpolation::Linear).jumps(), [0.0; 0]);
     }
 
     /// sin(3x) cos(2y) on finer and finer grids, ends included: the values are of fourth order, slopes of third,

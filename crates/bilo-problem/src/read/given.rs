@@ -1,19 +1,29 @@
 //! The table `[given]`: images and diffuse domains.
 
+use super::observation::read_columns;
 use crate::diagnostic::Result;
-use crate::grid::spline::Interpolation;
-use crate::model::domain::Constant;
+use crate::model::domain::{Constant, Coordinate};
 use crate::schema;
 use crate::tree::reader::{Reader, numbers, pair, string, table, wrong_type};
 use crate::tree::{Entry, Node, Value};
+use crate::written::data::{Decimal, FileLayout, Missing};
 use crate::written::given::{GivenContent, GivenSpec, ImageSpec};
 
 /// Reads one given field.
-pub(super) fn read_given(path: &str, entry: &Entry, constants: &[Constant]) -> Result<GivenSpec> {
+pub(super) fn read_given(
+    path: &str,
+    entry: &Entry,
+    coordinates: &[Coordinate],
+    constants: &[Constant],
+) -> Result<GivenSpec> {
     let is_diffuse = table(&entry.node, path)?.get("diffuse").is_some();
     let keys = if is_diffuse { schema::DIFFUSE.names() } else { schema::IMAGE.names() };
     let reader = Reader::of(&entry.node, path, constants, &keys)?;
-    let content = if is_diffuse { read_diffuse(&reader)? } else { GivenContent::Image(read_image(&reader)?) };
+    let content = if is_diffuse {
+        read_diffuse(&reader)?
+    } else {
+        GivenContent::Image(read_image(&reader, coordinates)?)
+    };
     Ok(GivenSpec { name: entry.key.clone(), content, misplaced: None })
 }
 
@@ -24,7 +34,7 @@ fn read_diffuse(reader: &Reader<'_>) -> Result<GivenContent> {
     Ok(GivenContent::Diffuse { condition, width, floor })
 }
 
-fn read_image(reader: &Reader<'_>) -> Result<ImageSpec> {
+fn read_image(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<ImageSpec> {
     let all = |key: &str| reader.get(key).map(|node| numbers(node, key, reader.constants())).transpose();
     let range = reader.get("range").map(|node| pair(node, "range", reader.constants()));
     Ok(ImageSpec {
@@ -35,7 +45,13 @@ fn read_image(reader: &Reader<'_>) -> Result<ImageSpec> {
         spacing: all("spacing")?,
         range: range.transpose()?,
         scale: reader.number("scale")?.unwrap_or(1.0),
-        interpolation: reader.word("interpolation")?.unwrap_or(Interpolation::Cubic),
+        interpolation: reader.word("interpolation")?,
+        layout: FileLayout {
+            columns: read_columns(reader, coordinates, &["value"])?,
+            origin: vec![],
+            skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
+            decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),
+        },
     })
 }
 

@@ -32,11 +32,16 @@ pub(crate) fn read(mut tree: Table) -> Result<Written> {
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
     let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;
+    let name = string(top.require("name", "\"my-problem\"")?, "name")?.to_string();
+    let about = top.string("about")?.unwrap_or_default();
+    let coordinates = read_coordinates(&tree, &constants)?;
+    let given =
+        read_each(&tree, "given", |path, entry| given::read_given(path, entry, &coordinates, &constants))?;
     let mut written = Written {
-        name: string(top.require("name", "\"my-problem\"")?, "name")?.to_string(),
-        about: top.string("about")?.unwrap_or_default(),
-        coordinates: read_coordinates(&tree, &constants)?,
-        given: read_each(&tree, "given", |path, entry| given::read_given(path, entry, &constants))?,
+        name,
+        about,
+        coordinates,
+        given,
         inputs: read_each(&tree, "input", read_input)?,
         states: read_each(&tree, "state", read_state)?,
         ..Written::default()

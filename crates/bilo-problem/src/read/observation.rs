@@ -1,6 +1,7 @@
 //! The tables `[observation.NAME]`.
 
 use crate::diagnostic::{Diagnostic, Result, suggest};
+use crate::model::domain::Coordinate;
 use crate::model::likelihood::Likelihood;
 use crate::model::observation::Sigma;
 use crate::read::Statement;
@@ -38,7 +39,7 @@ impl Statement<'_> {
             (None, Some(file)) => {
                 let (name, at) = (string(file, "file")?.to_owned(), read_held(&reader)?);
                 let layout = FileLayout {
-                    columns: self.columns(&reader)?,
+                    columns: read_columns(&reader, self.coordinates, &["value", "sigma"])?,
                     origin: self.origins(&reader)?,
                     skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
                     decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),
@@ -51,23 +52,6 @@ impl Statement<'_> {
                 Err(error.help("write `{ file = \"data.csv\" }`").into())
             }
         }
-    }
-
-    /// What the columns of a file are called.
-    fn columns(&self, reader: &Reader<'_>) -> Result<Vec<(String, String)>> {
-        let Some(node) = reader.get("columns") else { return Ok(vec![]) };
-        let coordinates = self.coordinates.iter().map(|c| c.name.as_str());
-        let roles: Vec<&str> = coordinates.chain(["value", "sigma"]).collect();
-        let mut columns = vec![];
-        for entry in &table(node, "columns")?.entries {
-            if !roles.contains(&entry.key.as_str()) {
-                let message = format!("`{}` is no coordinate, nor `value` or `sigma`", entry.key);
-                let error = Diagnostic::new(message, entry.key_origin.clone());
-                return Err(error.help(suggest(&entry.key, roles)).into());
-            }
-            columns.push((entry.key.clone(), string(&entry.node, &entry.key)?.to_owned()));
-        }
-        Ok(columns)
     }
 
     /// What is subtracted from coordinates.
@@ -90,6 +74,28 @@ impl Statement<'_> {
         let noise = reader.number("noise")?.unwrap_or(0.0);
         Ok(DataChoice::Synthetic(SyntheticSpec { points: read_spec(&reader, self)?, noise, value, field }))
     }
+}
+
+/// What the columns of a file are called: those of coordinates, and of these further ones.
+pub(super) fn read_columns(
+    reader: &Reader<'_>,
+    coordinates: &[Coordinate],
+    further: &[&str],
+) -> Result<Vec<(String, String)>> {
+    let Some(node) = reader.get("columns") else { return Ok(vec![]) };
+    let roles: Vec<&str> =
+        coordinates.iter().map(|c| c.name.as_str()).chain(further.iter().copied()).collect();
+    let mut columns = vec![];
+    for entry in &table(node, "columns")?.entries {
+        if !roles.contains(&entry.key.as_str()) {
+            let further: Vec<String> = further.iter().map(|role| format!("`{role}`")).collect();
+            let message = format!("`{}` is no coordinate, nor {}", entry.key, further.join(" or "));
+            let error = Diagnostic::new(message, entry.key_origin.clone());
+            return Err(error.help(suggest(&entry.key, roles)).into());
+        }
+        columns.push((entry.key.clone(), string(&entry.node, &entry.key)?.to_owned()));
+    }
+    Ok(columns)
 }
 
 /// `sigma`: a number, or the word `estimate`.

@@ -68,7 +68,7 @@ impl Diffuse {
         }
         let values = smoothed(mask, axes, self.width / (2.0 * PERCENTILE));
         let values = values.into_iter().map(|s| self.floor + (1.0 - self.floor) * s).collect();
-        let raster = Raster { axes: axes.clone(), values };
+        let raster = Raster { axes: axes.clone(), values, uneven: None };
         Ok(Values { of: like.of.clone(), raster, interpolation: Interpolation::Smooth })
     }
 

@@ -2,7 +2,6 @@
 
 use crate::diagnostic::{Diagnostic, Origin, Result, suggest};
 use crate::grid::raster::Raster;
-use crate::grid::spline::Spline;
 use crate::model::domain::{Coordinate, divided};
 use crate::model::given::GivenField;
 use crate::resolve::diffuse::Diffuse;
@@ -81,13 +80,15 @@ pub(crate) fn resolve(specs: Vec<GivenSpec>, ground: Ground<'_>) -> Result<Vec<G
                 diffuse.values(|message| field.error(message), &sources, constants)?
             }
         };
-        let Raster { axes, values: numbers } = values.raster;
-        let range =
-            numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+        let range = values
+            .raster
+            .values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
         fields.push(GivenField {
             name: field.name.clone(),
             of: values.of,
-            spline: Arc::new(Spline::new(values.interpolation, axes, numbers)),
+            spline: Arc::new(values.raster.spline(values.interpolation)),
             range,
             source: field.source.clone(),
             origin: field.origin.clone(),
@@ -137,7 +138,7 @@ fn from_image(image: &ImageSpec, field: &str, path: &str, ground: Ground<'_>) ->
     let of = axes_of(image, path, ground)?;
     let own = of.iter().map(|&c| &coordinates[c]).collect();
     let raster = ImageFile { spec: image, field, path, own, places, folder }.values()?;
-    Ok(Values::new(raster, &of, image.interpolation))
+    Ok(Values::new(raster, &of, image.between()))
 }
 
 /// The coordinates of an image's axes: all of space, unless stated.

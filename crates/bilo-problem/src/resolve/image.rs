@@ -6,7 +6,9 @@ use crate::files::nifti::{Image, MOST_VOXELS};
 use crate::files::npy::{Archive, Array};
 use crate::grid::raster::Raster;
 use crate::grid::spline::GridAxis;
+use crate::grid::values::GridValues;
 use crate::model::domain::Coordinate;
+use crate::resolve::data_file::{DataFile, read_table};
 use crate::tree::Places;
 use crate::written::given::ImageSpec;
 
@@ -59,7 +61,46 @@ impl ImageFile<'_> {
         Ok(raster)
     }
 
+    /// A table: rows with places and values, in any order. Places may lie outside the domain.
+    fn table(&self) -> Result<Raster> {
+        for (key, stated) in [("origin", &self.spec.origin), ("spacing", &self.spec.spacing)] {
+            if stated.is_some() {
+                let message = format!("`{key}` belongs to an image; a table has the places of its values");
+                return Err(Diagnostic::new(message, self.place(key)).into());
+            }
+        }
+        let endless =
+            |c: &&Coordinate| Coordinate { lo: f64::NEG_INFINITY, hi: f64::INFINITY, ..(*c).clone() };
+        let coordinates: Vec<Coordinate> = self.own.iter().map(endless).collect();
+        let mut layout = self.spec.layout.clone();
+        if !layout.columns.iter().any(|(role, _)| role == "value") {
+            layout.columns.push(("value".to_owned(), self.field.to_owned()));
+        }
+        let origin = self.place("file");
+        let mut rows = read_table(&DataFile {
+            name: &self.spec.file,
+            folder: self.folder,
+            origin: &origin,
+            coordinates: &coordinates,
+            held: &[],
+            layout: &layout,
+        })?;
+        if let [places] = &rows.coordinates[..] {
+            let mut order: Vec<usize> = (0..places.len()).collect();
+            order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+            let sorted = |column: &[f64]| order.iter().map(|&row| column[row]).collect();
+            return Raster::series(sorted(places), sorted(&rows.values)).map_err(|why| self.damaged(why));
+        }
+        rows.sigma = None;
+        let grid = GridValues::from_table(&coordinates, &rows).map_err(|why| self.damaged(why))?;
+        let nodes: Vec<Vec<f64>> = (0..coordinates.len()).map(|c| grid.nodes(c).to_vec()).collect();
+        Raster::over_nodes(&nodes, grid.values().to_vec()).map_err(|why| self.damaged(why))
+    }
+
     fn raster(&self) -> Result<Raster> {
+        if self.spec.is_table() {
+            return self.table();
+        }
         let Loaded { shape, values, axes } = self.load()?.without_single_axes(self.own.len());
         if shape.len() != self.own.len() {
             let names: Vec<&str> = self.own.iter().map(|c| c.name.as_str()).collect();
@@ -87,7 +128,7 @@ impl ImageFile<'_> {
         let is = |ending: &str| lower.ends_with(ending);
         if ![".npy", ".npz", ".nii", ".nii.gz"].into_iter().any(is) {
             let error = self.error(format!("{} has no known format", self.spec.file));
-            return Err(error.help("choose from `.npy`, `.npz`, `.nii`, `.nii.gz`").into());
+            return Err(error.help("choose from `.npy`, `.npz`, `.nii`, `.nii.gz`, `.csv`").into());
         }
         let bytes = self.folder.read_up_to(&self.spec.file, MOST_BYTES).map_err(|why| {
             let path = self.folder.path(&self.spec.file);
@@ -149,7 +190,8 @@ impl ImageFile<'_> {
         if shape != lengths {
             return Err(self.damaged(format!("values of shape {shape:?} over nodes of {lengths:?}")));
         }
-        let Raster { axes, values } = Raster::over_nodes(&nodes, values).map_err(|why| self.damaged(why))?;
+        let Raster { axes, values, .. } =
+            Raster::over_nodes(&nodes, values).map_err(|why| self.damaged(why))?;
         Ok(Loaded { shape, values, axes: Some(axes) })
     }
 

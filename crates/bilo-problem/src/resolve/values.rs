@@ -24,6 +24,9 @@ impl Values {
     /// Why they give no function over their coordinates, if they do not.
     pub(crate) fn fault(&self, coordinates: &[Coordinate]) -> Option<String> {
         let own: Vec<&Coordinate> = self.of.iter().map(|&c| &coordinates[c]).collect();
+        if self.raster.uneven.is_some() && self.interpolation == Interpolation::Smooth {
+            return Some("`smooth` needs nodes of even distance; write `cubic` or `linear`".to_owned());
+        }
         self.raster.fault(&own, self.interpolation.least_nodes())
     }
 }

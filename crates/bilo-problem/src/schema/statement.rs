@@ -9,6 +9,7 @@ use crate::grid::spline::Interpolation;
 use crate::model::function::{FunctionBasis, RegulariserName};
 use crate::model::unknown::Transform;
 use crate::words::Words;
+use crate::written::data::{Decimal, Missing};
 
 /// The long form of `coordinates.NAME`.
 pub(crate) static COORDINATE: TableSchema = TableSchema {
@@ -45,7 +46,7 @@ pub(crate) static IMAGE: TableSchema = TableSchema {
         required(
             "file",
             Text,
-            "`.npy`, `.npz`, `.nii` or `.nii.gz`, relative to the problem file; at most 512^3 values",
+            "`.npy`, `.npz`, `.nii`, `.nii.gz` or `.csv`, relative to the problem file; at most 512^3 values",
         ),
         optional("array", Text, "the field's name", "the array of an `.npz`"),
         optional(
@@ -61,7 +62,26 @@ pub(crate) static IMAGE: TableSchema = TableSchema {
             .said("numbers, one per axis"),
         optional("range", Pair, "none", "a value outside is an error, after scaling"),
         optional("scale", Number, "`1`", "multiplies the values"),
-        optional("interpolation", Word(Interpolation::NAMES), "`\"cubic\"`", "what is between the nodes"),
+        optional(
+            "interpolation",
+            Word(Interpolation::NAMES),
+            "`\"cubic\"`, of a `.csv` `\"linear\"`",
+            "what is between the nodes",
+        ),
+        optional(
+            "columns",
+            Each(&Text),
+            "the names of the coordinates and of the field",
+            "of a `.csv`: what its columns are called, such as `{ t = \"time\", value = \"T_degC\" }`",
+        )
+        .said("table of names"),
+        optional(
+            "missing",
+            Word(Missing::NAMES),
+            "`\"error\"`",
+            "of a `.csv`: whether rows without a number are left out",
+        ),
+        optional("decimal", Word(Decimal::NAMES), "`\".\"`", "of a `.csv`: what stands before decimals"),
     ]],
 };
 

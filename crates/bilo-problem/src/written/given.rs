@@ -1,6 +1,7 @@
 //! Given fields as a user states them.
 
 use crate::grid::spline::Interpolation;
+use crate::written::data::FileLayout;
 
 /// A given field as a user states it.
 #[derive(Clone, Debug)]
@@ -33,12 +34,39 @@ pub(crate) struct ImageSpec {
     /// A value outside is an error.
     pub(crate) range: Option<(f64, f64)>,
     pub(crate) scale: f64,
-    pub(crate) interpolation: Interpolation,
+    pub(crate) interpolation: Option<Interpolation>,
+    /// How a table says what it says.
+    pub(crate) layout: FileLayout,
+}
+
+impl ImageSpec {
+    /// Whether it is a table in text.
+    pub(crate) fn is_table(&self) -> bool {
+        self.file.to_ascii_lowercase().ends_with(".csv")
+    }
+
+    /// What is between its nodes: unless stated, lines between those of a table, which is what a logger wrote.
+    pub(crate) fn between(&self) -> Interpolation {
+        self.interpolation.unwrap_or(match self.is_table() {
+            true => Interpolation::Linear,
+            false => Interpolation::Cubic,
+        })
+    }
 }
 
 impl GivenSpec {
     /// The value far from where a condition holds, unless stated: an equation degenerates at zero.
     pub(crate) const FLOOR: f64 = 1e-3;
+
+    /// Whether it has kinks or jumps between its nodes.
+    pub(crate) fn is_rough(&self) -> bool {
+        let between = match &self.content {
+            GivenContent::Grid { interpolation, .. } => *interpolation,
+            GivenContent::Image(image) => image.between(),
+            GivenContent::Diffuse { .. } => return false,
+        };
+        between.smoothness() == 0
+    }
 
     fn new(name: &str, content: GivenContent) -> Self {
         Self { name: name.to_owned(), content, misplaced: None }
@@ -72,7 +100,8 @@ impl GivenSpec {
             spacing: None,
             range: None,
             scale: 1.0,
-            interpolation: Interpolation::Cubic,
+            interpolation: None,
+            layout: FileLayout::default(),
         };
         Self::new(name, GivenContent::Image(image))
     }
@@ -81,7 +110,7 @@ impl GivenSpec {
     pub fn interpolation(mut self, chosen: Interpolation) -> Self {
         match &mut self.content {
             GivenContent::Grid { interpolation, .. } => *interpolation = chosen,
-            GivenContent::Image(image) => image.interpolation = chosen,
+            GivenContent::Image(image) => image.interpolation = Some(chosen),
             GivenContent::Diffuse { .. } => self.misplace("`interpolation` belongs to values on a grid"),
         }
         self

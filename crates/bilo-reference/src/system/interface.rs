@@ -107,11 +107,12 @@ impl<'a> Parts<'a> {
         if self.names.inputs.is_empty() {
             return self.states.clone();
         }
-        let solved = self.solved_states();
         let graph = &mut self.names.graph;
         let coordinates: Vec<Expr> =
             self.names.coordinates.iter().map(|&symbol| graph.leaf(symbol)).collect();
-        solved.iter().map(|state| graph.function(&state.name, coordinates.clone())).collect()
+        let names: Vec<String> =
+            self.states.iter().map(|&state| graph.function_name(state).to_owned()).collect();
+        names.iter().map(|name| graph.function(name, coordinates.clone())).collect()
     }
 
     /// An expression, without derivatives by inputs, of these states.

@@ -17,7 +17,12 @@ pub(super) fn find(parts: &mut Parts<'_>) -> Result<Option<(ConservationLaw, Opt
     let Classical { scheme, flux: stated, .. } = &parts.problem.classical;
     let asked = *scheme == Scheme::Godunov || stated.is_some();
     let nodal = parts.problem.functions.iter().any(|function| has_parameters(function, parts.axes));
-    if *scheme == Scheme::Central || !parts.problem.inputs.is_empty() || nodal || !parts.given.is_empty() {
+    if *scheme == Scheme::Central
+        || !parts.problem.inputs.is_empty()
+        || nodal
+        || !parts.given.is_empty()
+        || !parts.signals.is_empty()
+    {
         return Ok(None);
     }
     let found = match candidate(parts) {

@@ -20,6 +20,8 @@ pub(super) struct Parts<'a> {
     pub(super) equations: Vec<&'a Equation>,
     /// The given fields of the equations, by number: coefficients too, after the unknown functions.
     pub(super) given: Vec<usize>,
+    /// The given fields that are functions of time alone, by number.
+    pub(super) signals: Vec<usize>,
     /// The parameters of each unknown function: the values at its nodes if it is one of a state or of time.
     pub(super) nodal: Vec<Vec<Symbol>>,
     pub(super) boundary: Vec<Boundary>,

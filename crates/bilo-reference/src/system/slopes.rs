@@ -3,7 +3,7 @@
 
 use super::observe::EvaluatedFormula;
 use super::profile::Profile;
-use super::{Engine, ReferenceError, Solved, SystemSolution};
+use super::{Engine, ReferenceError, Solved, SystemSolution, solver_nodes};
 use bilo_expr::{Input, Leaf, MultiIndex};
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::Formula;
@@ -124,7 +124,8 @@ impl SystemSolution<'_> {
                 // Given fields, which come after the unknown functions, are not differentiated by.
                 let functions = self.reference.coefficients.iter().zip(&found.coefficients);
                 for (coefficient, (&function, by_nodes)) in functions.enumerate() {
-                    let nodes = self.reference.solver_nodes(solver, coefficient, &self.parameters)?;
+                    let resolution = &self.reference.resolution;
+                    let nodes = solver_nodes(solver, coefficient, &self.parameters, resolution)?;
                     self.pull_back_profile(gradient, function, &nodes, by_nodes);
                 }
                 Ok(found.parameters)

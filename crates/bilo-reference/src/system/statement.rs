@@ -7,9 +7,10 @@ use super::pinned::{PinnedForm, Room};
 use super::{Axes, unsupported, where_sides_meet};
 use bilo_expr::{Expr, Function, Leaf, MultiIndex, Symbol};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
-use bilo_problem::{Coordinate, Equation, Names, Problem, State, given_columns};
-use bilo_solve::{Axis, Boundary, End, Side, Statement};
+use bilo_problem::{Coordinate, Equation, GivenField, Names, Problem, State, given_columns};
+use bilo_solve::{Axis, Boundary, End, Side, Signal, Statement};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl<'a> Parts<'a> {
     /// Reads the boundary and initial values off the forms and the conditions.
@@ -25,6 +26,7 @@ impl<'a> Parts<'a> {
             standing: vec![],
             equations: problem.equations.iter().collect(),
             given: vec![],
+            signals: vec![],
             nodal,
             boundary: vec![],
             initial: vec![],
@@ -46,7 +48,9 @@ impl<'a> Parts<'a> {
         }
         parts.add_equations_of_rates();
         parts.determine_pressure()?;
-        parts.given = given_columns::in_pde(problem, &mut parts.names)?;
+        let given = given_columns::in_pde(problem, &mut parts.names)?;
+        let in_time = |number: &usize| parts.is_of_time(&problem.given[*number]);
+        (parts.signals, parts.given) = given.into_iter().partition(in_time);
         Ok(parts)
     }
 
@@ -65,6 +69,23 @@ impl<'a> Parts<'a> {
     fn coefficient_functions(&self) -> Vec<Function> {
         let unknown = self.coefficients().into_iter().map(|number| self.names.functions[number]);
         unknown.chain(self.given.iter().map(|&number| self.names.given[number].function)).collect()
+    }
+
+    /// Whether a given field is a function of time alone, in equations that evolve.
+    fn is_of_time(&self, field: &GivenField) -> bool {
+        field.of.iter().all(|&coordinate| self.axes.time == Some(coordinate))
+    }
+
+    /// The given fields that are functions of time alone.
+    fn signals(&self) -> Vec<Signal> {
+        let signal = |&number: &usize| {
+            let bound = &self.names.given[number];
+            let (function, spline) = (bound.function, Arc::clone(&bound.field.spline));
+            let jumps = spline.jumps();
+            let value = move |t: f64, order: usize| spline.at(&[&[t]], &[order as u8])[0];
+            Signal { function, value: Arc::new(value), jumps }
+        };
+        self.signals.iter().map(signal).collect()
     }
 
     /// The states that are solved for, as they are stated.
@@ -257,7 +278,8 @@ impl<'a> Parts<'a> {
     /// A coordinate as an axis of the solver.
     pub(super) fn axis(&self, number: usize) -> Axis {
         let Coordinate { lo, hi, periodic, .. } = *self.coordinate(number);
-        Axis { symbol: self.names.coordinates[number], lo, hi, periodic }
+        let axis = Axis { periodic, ..Axis::new(self.names.coordinates[number], lo, hi) };
+        if self.spans_decades(number) { axis.logarithmic() } else { axis }
     }
 
     /// The value of every state at the start.
@@ -306,6 +328,7 @@ impl<'a> Parts<'a> {
             interface,
             widths: self.widths.clone(),
             pins: self.pins.clone(),
+            signals: self.signals(),
             graph: self.names.graph.clone(),
             ..Statement::default()
         })

@@ -122,6 +122,7 @@ impl Text<'_> {
             initial,
             guess,
             mask,
+            signals: vec![],
             widths: vec![],
             pins: vec![],
             interface,
@@ -129,7 +130,7 @@ impl Text<'_> {
     }
 
     fn axis(&self, name: &str, symbol: Symbol, (lo, hi): (f64, f64)) -> Axis {
-        Axis { symbol, lo, hi, periodic: self.periodic.contains(&name) }
+        Axis { periodic: self.periodic.contains(&name), ..Axis::new(symbol, lo, hi) }
     }
 
     pub fn solver(&self) -> Result<Solver, SolveError> {

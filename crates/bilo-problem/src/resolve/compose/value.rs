@@ -19,6 +19,8 @@ pub(super) struct Values<'a> {
     functions: &'a [FunctionSpec],
     /// Constants, and unknown numbers near their guesses but at values that agree with nothing by chance.
     numbers: Vec<Constant>,
+    /// Given fields that have kinks or jumps.
+    rough: Vec<&'a str>,
 }
 
 impl<'a> Values<'a> {
@@ -29,7 +31,9 @@ impl<'a> Values<'a> {
         };
         let unknowns = written.unknowns.iter().enumerate().map(near);
         let numbers = written.constants.iter().cloned().chain(unknowns).collect();
-        Values { coordinates: &written.coordinates, functions: &written.functions, numbers }
+        let rough =
+            written.given.iter().filter(|given| given.is_rough()).map(|given| &given.name[..]).collect();
+        Values { coordinates: &written.coordinates, functions: &written.functions, numbers, rough }
     }
 
     /// Whether an expression depends on a coordinate; true if nothing is known of one of its names.
@@ -61,6 +65,11 @@ impl<'a> Values<'a> {
     /// Whether an expression has no jumps and no kinks along any coordinate: its second differences fall by four when steps
     /// are halved, where they fall by two at a kink and not at all at a jump.
     pub(super) fn is_smooth(&self, text: &str) -> bool {
+        let names = Formula::parse(text, Origin::none())
+            .map(|formula| formula.ast.names().iter().any(|(name, _)| self.rough.contains(name)));
+        if names.unwrap_or(false) {
+            return false;
+        }
         let suspect = ["min(", "max(", "abs(", "sign(", "if("].iter().any(|name| text.contains(name));
         !suspect
             || (0..self.coordinates.len()).all(|c| !self.depends(text, c) || self.is_smooth_along(text, c))
