@@ -37,4 +37,5 @@ pub mod verify;
 pub use assess::assess;
 pub use context::RunContext;
 pub use estimate::{Estimate, Remedy};
+pub use misfits::explains_little;
 pub use solver_error::is_misfit;

@@ -1,10 +1,18 @@
 //! How well solutions fit the data, observation by observation.
 
+use crate::context::RunContext;
 use crate::outcome::{Fit, MisfitOutcome};
 use bilo_fit::data_loss::DataLoss;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::sites::Sites;
-use bilo_problem::{Likelihood, Observation, Problem};
+use bilo_problem::{Likelihood, Observation, Problem, Transform};
+use bilo_reference::misfit::Evaluation;
+
+/// A positive number has run away from its guess when its logarithm moved by more than this.
+const RAN_AWAY: f64 = 12.0;
+
+/// Residuals that have more than this part of the data's variance explain little.
+const LITTLE: f64 = 0.5;
 
 /// The terms of the data loss by observation.
 pub(crate) fn misfits(
@@ -34,6 +42,30 @@ pub(crate) fn misfits(
         })
     })
     .collect()
+}
+
+/// Whether solutions leave most of what the data vary by, or fit at numbers that ran away from their guesses: for data whose errors
+/// nobody stated, a reason to look elsewhere.
+pub fn explains_little(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> bool {
+    let etas = run.problem.unknowns.iter().zip(&evaluation.theta.eta);
+    let ran = etas.clone().any(|(unknown, &eta)| {
+        let far = (eta - unknown.eta_of(unknown.guess)).abs() > RAN_AWAY;
+        unknown.transform == Transform::Log && far
+    });
+    let observed = run.problem.observations.iter().zip(&evaluation.sites).zip(&evaluation.values);
+    let little = observed.into_iter().any(|((observation, sites), values)| {
+        let gaussian = matches!(observation.likelihood, Likelihood::Gaussian);
+        let Some(part) = sites.parts.last().filter(|_| gaussian && !sites.calibrated) else { return false };
+        let left: f64 = values[part.places.clone()]
+            .iter()
+            .zip(&part.data)
+            .map(|(value, datum)| (value - datum).powi(2))
+            .sum();
+        let mean = part.data.iter().sum::<f64>() / part.data.len().max(1) as f64;
+        let whole: f64 = part.data.iter().map(|datum| (datum - mean).powi(2)).sum();
+        left > LITTLE * whole
+    });
+    ran || little
 }
 
 /// The data of an observation beside the values of both solutions there.

@@ -34,6 +34,10 @@ const DAMPING: f64 = 1e-4;
 /// converged when so many iterations lowered the loss by no more than this part of it.
 const CREEPING: (usize, f64) = (10, 0.02);
 
+/// A number that runs to zero or to infinity, where the data no longer see it, lowers the loss by less than this part of it in as
+/// many iterations: there is nothing at the end of that way.
+const RUNNING: f64 = 1e-7;
+
 /// Where an iteration stands.
 pub struct Iterate<'a> {
     /// Its number, from 1.
@@ -132,11 +136,12 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
         Optimum { evaluation: self.evaluation, stop, steps }
     }
 
-    /// Whether functions are unknown and the last iterations gained little.
+    /// Whether the last iterations gained little.
     fn creeps(&self, losses: &[f64]) -> bool {
         let functions = self.evaluation.eta().len() > self.problem.unknowns().len();
         let Some(before) = losses.len().checked_sub(CREEPING.0) else { return false };
-        functions && losses[before] - self.evaluation.loss_terms().loss <= CREEPING.1 * losses[before].abs()
+        let little = if functions { CREEPING.1 } else { RUNNING };
+        losses[before] - self.evaluation.loss_terms().loss <= little * losses[before].abs()
     }
 
     /// One accepted step; true if there is nothing left to gain.

@@ -7,6 +7,7 @@ use bilo_jet::{Operator, PointSource, ResidualProgram};
 use bilo_problem::diagnostic::{Diagnostic, Origin, Result};
 use bilo_problem::given_columns::GivenColumns;
 use bilo_problem::{Equation, Formula, Input as NetworkInput, InputValues, Names, Problem};
+use std::collections::BTreeSet;
 
 /// Residuals to be evaluated on the host, every derivative of the networks by itself.
 pub struct HostProgram {
@@ -35,11 +36,16 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Evaluates the residuals and their derivatives at points.
-    fn new(problem: &Problem, program: &'a ResidualProgram, columns: &[Vec<f64>]) -> Self {
+    /// Evaluates the residuals and their derivatives at points, with some values of the network.
+    fn new(
+        problem: &Problem,
+        program: &'a ResidualProgram,
+        columns: &[Vec<f64>],
+        [first, step]: [f64; 2],
+    ) -> Self {
         let guess = with_shifts(&problem.eta_of_guess(), program.frame.unknowns);
         let arbitrary: Vec<f64> =
-            (0..program.frame.slots.len()).map(|slot| 0.7 - 0.3 * slot as f64).collect();
+            (0..program.frame.slots.len()).map(|slot| first + step * slot as f64).collect();
         let inputs: Vec<Input<'_, f64>> = (arbitrary.iter().map(|&value| Input::Uniform(value)))
             .chain(columns.iter().map(|column| Input::Column(column)))
             .chain(guess.iter().map(|&value| Input::Uniform(value)))
@@ -66,14 +72,17 @@ impl<'a> Probe<'a> {
         self.scratch.output(&self.program.linearisation, self.program.residuals + q * slots + slot)
     }
 
-    /// The first point where residual q or one of its derivatives has no finite value.
-    fn first_without_value(&self, q: usize) -> Option<usize> {
+    /// The points where residual q or one of its derivatives has no finite value.
+    fn without_value(&self, q: usize) -> BTreeSet<usize> {
         let slots = self.program.frame.slots.len();
-        let bad = |values: &[f64]| values.iter().position(|value| !value.is_finite());
-        let slopes = (0..slots).filter_map(|slot| bad(self.slope(q, slot)));
-        bad(self.residual(q)).into_iter().chain(slopes).min()
+        let columns = std::iter::once(self.residual(q)).chain((0..slots).map(|slot| self.slope(q, slot)));
+        columns.flat_map(|values| (0..values.len()).filter(|&point| !values[point].is_finite())).collect()
     }
 }
+
+/// Values of the network and its derivatives, as the first and the distance of the next: a residual that has no value with one of
+/// them may have met a pole of its own, such as that of `1/(K + u)`; with all of them it has none at that point.
+const TRIALS: [[f64; 2]; 3] = [[0.7, -0.3], [0.45, 0.17], [-0.6, 0.23]];
 
 /// Points probed at once: the memory of a probe must not grow with the number of points.
 const STRETCH: usize = 1024;
@@ -88,7 +97,7 @@ pub fn probes<'a>(
     let starts = (0..points.len()).step_by(STRETCH);
     starts.map(move |start| {
         let mut columns = points.columns(start..points.len().min(start + STRETCH));
-        let probe = Probe::new(problem, &host.program, &columns);
+        let probe = Probe::new(problem, &host.program, &columns, TRIALS[0]);
         columns.truncate(problem.coordinates.len());
         (columns, probe)
     })
@@ -103,13 +112,24 @@ pub fn require_finite(
     points: &PointSource,
 ) -> Result<()> {
     let inputs = InputValues::new(problem)?;
-    for (columns, probe) in probes(problem, host, points) {
+    let with_given = host.given.at(points.clone());
+    for (stretch, (columns, probe)) in probes(problem, host, points).enumerate() {
         if let Some((input, point)) = inputs.first_without_value(&columns) {
             let NetworkInput { name, value } = &problem.inputs[input];
             return Err(without_value(problem, &format!("input `{name}`"), value, &columns, point).into());
         }
         for (q, equation) in equations.iter().enumerate() {
-            if let Some(point) = probe.first_without_value(q) {
+            let mut bad = probe.without_value(q);
+            for trial in &TRIALS[1..] {
+                if bad.is_empty() {
+                    break;
+                }
+                let start = stretch * STRETCH;
+                let all = with_given.columns(start..start + columns[0].len());
+                let found = Probe::new(problem, &host.program, &all, *trial).without_value(q);
+                bad.retain(|point| found.contains(point));
+            }
+            if let Some(&point) = bad.first() {
                 let what = format!("residual of `{}`", equation.name);
                 return Err(without_value(problem, &what, equation.of_networks(), &columns, point).into());
             }

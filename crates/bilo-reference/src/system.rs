@@ -120,8 +120,8 @@ struct Axes {
 /// The name of the ring, which no file can have given.
 const RING: &str = "(ring)";
 
-/// Its nodes.
-const RING_CELLS: usize = 4;
+/// Its nodes: nothing is differentiated along it.
+const RING_CELLS: usize = 1;
 
 /// Steps that do for smooth solutions.
 const SMOOTH: usize = 200;

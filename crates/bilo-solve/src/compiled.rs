@@ -129,9 +129,12 @@ impl Compiled {
         SolveError::NonFinite { what, place: place.join(", ") }
     }
 
-    /// Fewest cells along an axis, on either side of an interface.
+    /// Fewest cells along an axis, on either side of an interface: one where nothing is differentiated along a ring.
     pub(crate) fn cells_needed(&self, axis: usize) -> usize {
         let order = self.blocks.iter().chain([&self.start]).map(|block| block.highest_order(axis)).max();
-        Line::cells_needed(order.unwrap_or(0))
+        match order.unwrap_or(0) {
+            0 if self.space[axis].periodic => 1,
+            order => Line::cells_needed(order),
+        }
     }
 }

@@ -44,6 +44,7 @@ mod reference;
 mod renewal;
 mod rivals;
 mod schema;
+mod series;
 mod slopes;
 #[path = "common/source.rs"]
 mod source;

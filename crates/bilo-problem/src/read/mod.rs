@@ -1,5 +1,6 @@
 //! From the tree of a problem file to what was written in it.
 
+mod define;
 pub(crate) mod experiment;
 mod function;
 mod given;
@@ -29,6 +30,7 @@ use prior::read_prior;
 
 /// Reads everything but the settings, which wait for what they are about.
 pub(crate) fn read(mut tree: Table) -> Result<Written> {
+    define::expand(&mut tree)?;
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
     let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;

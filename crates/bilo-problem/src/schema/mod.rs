@@ -57,6 +57,8 @@ pub static PROBLEM: TableSchema = TableSchema {
             "[what is to be found](#unknownname)",
         )
         .said("tables `[unknown.NAME]`"),
+        optional("define", Each(&Expression), "none", "[names for expressions](#define)")
+            .said("table `[define]`"),
         optional(
             "derived",
             Each(&Expression),

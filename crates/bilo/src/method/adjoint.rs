@@ -6,7 +6,7 @@ use super::Method;
 use bilo_assess::minima::{BETTER, OTHER_STARTS, Origin, Searches};
 use bilo_assess::outcome::StartOutcome;
 use bilo_assess::predictor::ReferencePredictor;
-use bilo_assess::{Estimate, Remedy, RunContext, is_misfit};
+use bilo_assess::{Estimate, Remedy, RunContext, explains_little, is_misfit};
 use bilo_fit::gauss_newton::{self, Iterate};
 use bilo_fit::monitor::Monitor;
 use bilo_fit::phase::Phase;
@@ -113,7 +113,8 @@ fn elsewhere(
     monitor: &mut Monitor<'_>,
 ) -> (Vec<StartOutcome>, Theta) {
     let here = found.theta.clone();
-    if run.problem.training.starts.is_some() || run.interrupt.is_due() || !is_misfit(run, found) {
+    let is_fitted = !is_misfit(run, found) && !explains_little(run, found);
+    if run.problem.training.starts.is_some() || run.interrupt.is_due() || is_fitted {
         return (vec![], here);
     }
     monitor.note(&format!("the data are not fitted: searching from {OTHER_STARTS} other starts"));

@@ -16,7 +16,7 @@ const OPERATIONS: f64 = 700.0;
 const SOME_SECONDS: f64 = 6e10;
 
 /// What is said where the reference solver gave the answer.
-const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
+pub(super) const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
 
 /// BiLO with a dictionary, the reference solver or networks, whichever comes to an answer.
 pub struct Automatic;

@@ -3,10 +3,11 @@
 //! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
 //! only from the best of them, if that is better than where it ended.
 
+use super::automatic::UNCHECKED;
 use super::{Adjoint, Job, Method, weights};
 use bilo_assess::RunContext;
 use bilo_assess::minima::{BETTER, OTHER_STARTS, Origin, Searches, is_cheap};
-use bilo_assess::outcome::{Outcome, StartOutcome, Stop};
+use bilo_assess::outcome::{Outcome, SolvedBy, StartOutcome, Stop};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::OperatorKind;
 use bilo_problem::diagnostic::Result;
@@ -76,8 +77,13 @@ fn again(
     // Where a kind of operator is stated, nothing else answers.
     let is_free = run.problem.operator.kind == OperatorKind::Automatic;
     let may_choose = is_free && job.method.begins_again() && job.method.name() != Adjoint.name();
-    let methods: [&dyn Method; 2] = [job.method, &Adjoint];
-    for method in &methods[..if may_choose { 2 } else { 1 }] {
+    // What gave no answer before is not asked again.
+    let methods: &[&dyn Method] = match (may_choose, first.solved_by) {
+        (true, SolvedBy::ReferenceSolver) => &[&Adjoint],
+        (true, _) => &[job.method, &Adjoint],
+        (false, _) => &[job.method],
+    };
+    for method in methods {
         match started_at(run, *method, start, monitor) {
             Ok(second) if best.as_ref().is_none_or(|best| second.log_likelihood > best.log_likelihood) => {
                 best = Some(second);
@@ -94,6 +100,10 @@ fn again(
     let Some(mut second) = best.filter(|best| best.log_likelihood > first.log_likelihood) else {
         return Ok((first, false));
     };
+    let is_said = second.notes.iter().any(|note| note == UNCHECKED);
+    if may_choose && !is_said && second.solved_by == SolvedBy::ReferenceSolver {
+        second.notes.push(UNCHECKED.to_owned());
+    }
     second
         .notes
         .push(format!("the search from the guess ended in a worse minimum; this one was found from {place}"));
