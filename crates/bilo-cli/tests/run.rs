@@ -383,7 +383,9 @@ fn the_last_step_is_in_the_history_of_a_run_that_ends_early() {
     assert_eq!(outcome["stop"], "time-limit");
     let history = place.read("out/history.csv");
     let last: Vec<&str> = history.lines().last().unwrap().split(',').collect();
-    assert_eq!(last[..2], ["train", &outcome["steps"]["train"].to_string()]);
+    // A busy machine may not have come to the end of pre-training.
+    let phase = if outcome["steps"]["train"] == 0 { "pretrain" } else { "train" };
+    assert_eq!(last[..2], [phase, &outcome["steps"][phase].to_string()]);
 }
 
 #[test]

@@ -55,3 +55,35 @@ fn a_definition_can_be_set() {
     let set = problem(NAMED, &["define.light=\"exp(-2*x)\""]);
     assert_eq!(set, problem(&NAMED.replace("exp(-x)", "exp(-2*x)"), &[]));
 }
+
+/// A constant that an experiment states as a number keeps the unit that all share.
+#[test]
+fn a_number_of_an_experiment_has_the_shared_unit() {
+    let text = r#"
+        name = "column"
+        [coordinates]
+        t = { range = [0.0, 1.0], unit = "h", time = true }
+        [constants]
+        c0 = { value = 10.0, unit = "mg/L" }
+        [unknown.k]
+        guess = 1.0
+        unit = "1/h"
+        [equation.decay]
+        holds = "c_t = -k*c"
+        [condition.start]
+        at = { t = 0.0 }
+        holds = "c = c0"
+        [observation.outlet]
+        value = "c"
+        unit = "mg/L"
+        data = { synthetic = { grid = { t = 3 } } }
+        [experiment.low]
+        observation = { outlet = {} }
+        [experiment.high]
+        constants = { c0 = 20.0 }
+        observation = { outlet = {} }
+    "#;
+    let high = problem(text, &[]);
+    let stated = text.replace("{ c0 = 20.0 }", "{ c0 = { value = 20.0, unit = \"mg/L\" } }");
+    assert_eq!(high, problem(&stated, &[]));
+}

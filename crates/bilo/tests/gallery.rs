@@ -25,7 +25,7 @@ const CASES: [(&str, SolvedBy, usize, usize); 14] = [
     ("saturated", SolvedBy::Dictionary, 10, 13),
     ("sounding", SolvedBy::ReferenceSolver, 13, 0),
     ("spring-dropouts", SolvedBy::Dictionary, 118, 123),
-    ("tracer-counts", SolvedBy::ReferenceSolver, 12, 0),
+    ("tracer-counts", SolvedBy::ReferenceSolver, 13, 0),
     ("two-compartment", SolvedBy::Dictionary, 9, 24),
 ];
 

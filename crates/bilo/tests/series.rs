@@ -19,6 +19,7 @@ const PUMP: &str = r#"
     pump = { file = "log.csv", of = ["t"], columns = { t = "hour", value = "mg/h" }, missing = "skip", decimal = ",", interpolation = "previous" }
     [unknown.k]
     guess = 0.7
+    truth = 0.7
     [equation.amount]
     holds = "C_t = pump - k*C"
     [condition.start]
@@ -74,6 +75,7 @@ fn a_wall_follows_its_logger() {
         wall = { file = "log.csv", of = ["t"] }
         [unknown.D]
         guess = 1.0
+        truth = 1.0
         [equation.heat]
         holds = "u_t = D*u_xx"
         [condition.start]

@@ -94,7 +94,8 @@ impl Csv {
         let text = &self.source.text[cell.clone()];
         let parsed = if self.decimal_comma { text.replace(',', ".").parse() } else { text.parse() };
         let missing = text.is_empty() || MISSING.contains(&text.to_ascii_lowercase().as_str());
-        parsed.map_err(|_| {
+        let parsed = parsed.ok().filter(|_| !missing);
+        parsed.ok_or_else(|| {
             let (message, place) = match text.is_empty() {
                 true => ("a number is missing in this row".to_owned(), line),
                 false => (format!("`{text}` is not a number"), cell),

@@ -68,6 +68,12 @@ impl Table {
                 (Some(Value::Table(inner)), Value::Table(new)) => {
                     new.entries.iter().for_each(|e| inner.put(e))
                 }
+                // A number in place of one with a unit has that unit.
+                (Some(Value::Table(inner)), _) if part.key == "constants" => {
+                    let mut value = entry.clone();
+                    value.key = "value".to_owned();
+                    inner.put(&value);
+                }
                 _ => own.put(entry),
             }
         }

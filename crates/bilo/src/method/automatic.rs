@@ -2,7 +2,7 @@
 //! networks where there is nothing else.
 
 use super::bilo::{networks, with_dictionary};
-use super::starts::started_at;
+use super::starts::{UNCHECKED, started_at};
 use super::{Adjoint, Bilo, Method};
 use bilo_assess::outcome::{Outcome, ReasonKind, SolvedBy, Stop};
 use bilo_assess::{Estimate, RunContext};
@@ -14,9 +14,6 @@ use bilo_reference::cost;
 /// Operations of linear algebra in the time of a unit of the reference solver's cost, and in some seconds.
 const OPERATIONS: f64 = 700.0;
 const SOME_SECONDS: f64 = 6e10;
-
-/// What is said where the reference solver gave the answer.
-pub(super) const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
 
 /// BiLO with a dictionary, the reference solver or networks, whichever comes to an answer.
 pub struct Automatic;

@@ -3,7 +3,6 @@
 //! The reference solver looks where other starts lead, which costs a few solutions each; the method itself searches again
 //! only from the best of them, if that is better than where it ended.
 
-use super::automatic::UNCHECKED;
 use super::{Adjoint, Job, Method, weights};
 use bilo_assess::RunContext;
 use bilo_assess::minima::{BETTER, OTHER_STARTS, Origin, Searches, is_cheap};
@@ -12,6 +11,9 @@ use bilo_fit::monitor::Monitor;
 use bilo_problem::OperatorKind;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
+
+/// What is said where the reference solver gave the answer.
+pub(super) const UNCHECKED: &str = "the reference solver searched itself: no second solver has checked it";
 
 /// Further starts, near the guess, where searches cost next to nothing and nothing has fitted yet.
 const NEAR_THE_GUESS: usize = 24;
@@ -77,9 +79,9 @@ fn again(
     // Where a kind of operator is stated, nothing else answers.
     let is_free = run.problem.operator.kind == OperatorKind::Automatic;
     let may_choose = is_free && job.method.begins_again() && job.method.name() != Adjoint.name();
-    // What gave no answer before is not asked again.
+    // A dictionary that gave no answer before is asked again where that costs next to nothing.
     let methods: &[&dyn Method] = match (may_choose, first.solved_by) {
-        (true, SolvedBy::ReferenceSolver) => &[&Adjoint],
+        (true, SolvedBy::ReferenceSolver) if !is_cheap(run.problem) => &[&Adjoint],
         (true, _) => &[job.method, &Adjoint],
         (false, _) => &[job.method],
     };
