@@ -20,8 +20,10 @@ const NAMED: &str = r#"
     square = "(flux)^2"
     [unknown.k]
     guess = 1.0
+    truth = 1.0
     [unknown.D]
     guess = 1.0
+    truth = 1.0
     [equation.balance]
     holds = "u_t = -flux_x - rate + light_xx"
     [condition.start]
@@ -44,7 +46,7 @@ fn definitions_stand_for_their_values() {
         .replace("-flux_x - rate + light_xx", "-d(-D*u_x, x) - (k*u*(exp(-x))) + d(exp(-x), x, x)")
         .replace("u = light", "u = (exp(-x))")
         .replace("flux = 0", "(-D*u_x) = 0")
-        .replace("2*rate + (square)", "2*(k*u*(exp(-x))) + (((((-D*u_x))^2)))");
+        .replace("2*rate + (square)", "2*(k*u*(exp(-x))) + ((((-D*u_x))^2))");
     let (before, rest) = written_out.split_once("[define]").unwrap();
     let (_, after) = rest.split_once("[unknown.k]").unwrap();
     assert_eq!(problem(NAMED, &[]), problem(&format!("{before}[unknown.k]{after}"), &[]));
@@ -67,6 +69,7 @@ fn a_number_of_an_experiment_has_the_shared_unit() {
         c0 = { value = 10.0, unit = "mg/L" }
         [unknown.k]
         guess = 1.0
+        truth = 1.0
         unit = "1/h"
         [equation.decay]
         holds = "c_t = -k*c"
