@@ -8,12 +8,13 @@ use bilo::observer::{Control, Event, Observer, Silent};
 use bilo::operator::LocalOperator;
 use bilo::outcome::Outcome;
 use bilo::problem::{
-    Coordinate, DataSpec, FunctionSpec, Names, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
+    Coordinate, DataSpec, FunctionSpec, Names, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
 };
 use bilo::reference::ReferenceSolver;
 use bilo::{Job, run};
 use bilo_expr::{Expr, Graph, Input, Leaf, MultiIndex, Scratch, Tape};
 use source::{exact, read, try_read};
+use std::path::Path;
 
 const SOURCE: &str = r#"
 name = "point-source"
@@ -497,4 +498,48 @@ fn a_kick_in_time_is_a_jump_of_the_speed() {
         found.iter().zip(&t).map(|(u, &t)| (u - exact(t)).abs()).fold(0.0, f64::max)
     });
     assert_second_order("kick", errors);
+}
+
+/// A wave has a rate as a further state; beside an input, which may follow coordinates without a kink, it is solved as with the
+/// formula in its place, up to rounding.
+#[test]
+fn a_wave_takes_an_input_as_its_value() {
+    let solved = |input: &str, speed: &str| {
+        let text = format!(
+            r#"
+            name = "wave"
+            [coordinates]
+            x = [0.0, 1.0]
+            t = {{ range = [0.0, 1.0], time = true }}
+            {input}
+            [unknown.c]
+            guess = 1.5
+            truth = 1.5
+            [equation.wave]
+            holds = "u_tt = c*{speed}*u_xx"
+            [condition.start]
+            at = {{ t = 0.0 }}
+            holds = "u = sin(pi*x)"
+            [condition.rest]
+            at = {{ t = 0.0 }}
+            holds = "u_t = 0"
+            [condition.ends]
+            at = {{ x = [0.0, 1.0] }}
+            holds = "u = 0"
+            [observation.all]
+            data = {{ synthetic = {{ grid = {{ x = 3, t = 3 }} }} }}
+            [classical]
+            cells = 50
+            steps = 50
+            "#
+        );
+        let problem = Problem::from_toml("wave.toml", &text, Path::new("."), &Overrides::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let reference = ReferenceSolver::new(&problem).unwrap();
+        reference.solve(&problem.eta_of_guess()).unwrap().state(0, &[vec![0.3, 0.7], vec![0.5, 1.0]])
+    };
+    let (found, expected) = (solved("[input.s]\nvalue = \"1 + x\"", "s"), solved("", "(1 + x)"));
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Values on a grid of even spacing, as they come from a file or from Rust.
+//! Values on a grid of even spacing, or at any nodes of one coordinate, as they come from a file or from Rust.
 
 use crate::model::Coordinate;
 use crate::spline::{GridAxis, Interpolation, Spline, along};

@@ -1,4 +1,4 @@
-//! Functions through values on a grid of even spacing, with exact derivatives: tensor products of B-splines.
+//! Functions through values on a grid, with exact derivatives: tensor products of B-splines where its spacing is even; of one coordinate, any nodes.
 //!
 //! ```
 //! use bilo_problem::spline::{GridAxis, Interpolation, Spline};

@@ -1,10 +1,10 @@
-//! Given fields: functions of coordinates that are known by their values on a grid, such as images.
+//! Given fields: functions of coordinates that are known by their values on a grid, such as images and logs.
 
 use crate::diagnostic::Origin;
 use crate::grid::spline::Spline;
 use std::sync::Arc;
 
-/// A function of coordinates by its values on a grid of even spacing.
+/// A function of coordinates by its values on a grid of even spacing, or of one coordinate at any nodes.
 #[derive(Clone, Debug)]
 pub struct GivenField {
     /// Its name in expressions.

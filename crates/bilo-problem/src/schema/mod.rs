@@ -48,7 +48,7 @@ pub static PROBLEM: TableSchema = TableSchema {
             "given",
             Each(&Any(&[Table(&IMAGE), Table(&DIFFUSE)])),
             "none",
-            "[known functions from images](#given)",
+            "[known functions from images and tables](#given)",
         )
         .said("table `[given]`"),
         required(
