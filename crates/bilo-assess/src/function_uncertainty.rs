@@ -70,15 +70,12 @@ impl Derivatives {
     }
 
     fn at(problem: &Problem, evaluation: &Evaluation<'_>) -> Result<Derivatives> {
-        let observations = problem.observations.iter().zip(&evaluation.sites);
-        let data = observations.flat_map(|(observation, sites)| {
-            (0..sites.len()).map(move |datum| (observation, sites.sampling.of_datum(datum)))
-        });
-        let (data, solution): (Vec<_>, _) = (data.collect(), &evaluation.solution);
-        let rows = solution.each(&data, |(observation, place)| {
-            solution.observed_gradient(observation, place, &[1.0]).map(|row| flat(&row))
-        });
-        Ok(Derivatives { rows: rows.into_iter().collect::<Result<_>>()? })
+        let mut rows = vec![];
+        for (observation, sites) in problem.observations.iter().zip(&evaluation.sites) {
+            let found = evaluation.solution.observed_gradients(observation, &sites.sampling)?;
+            rows.extend(found.iter().map(flat));
+        }
+        Ok(Derivatives { rows })
     }
 }
 

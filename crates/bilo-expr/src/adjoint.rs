@@ -28,7 +28,7 @@ impl Tape {
         for (seed, &output) in seeds.iter().zip(&self.outputs) {
             seed.add_to(&mut adjoints[output as usize * n..][..n]);
         }
-        for k in (self.inputs.len()..self.len()).rev() {
+        for k in (self.inputs.len()..self.len()).rev().filter(|_| n > 0) {
             if self.varies[k] {
                 let (before, rest) = adjoints.split_at_mut(k * n);
                 self.pull_back(k, n, values, &rest[..n], before);

@@ -5,7 +5,7 @@ mod real;
 pub use real::Real;
 
 use crate::ops::{Binary, Comparison, Unary};
-use crate::tape::{Instruction, Tape};
+use crate::tape::{Instruction, Tape, TapeId};
 
 /// What a tape is given for an input or a seed.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub struct Scratch<T> {
     pub(crate) values: Vec<T>,
     /// One column per instruction, after [`Tape::adjoint`].
     pub(crate) adjoints: Vec<T>,
-    /// The constants that stand in `values`, for columns of length `points`.
-    constants: Vec<(u32, f64)>,
+    /// The tape whose constants stand in `values`, for columns of length `points`.
+    constants_of: Option<TapeId>,
 }
 
 impl<T: Real> Scratch<T> {
@@ -74,11 +74,11 @@ impl<T: Real> Scratch<T> {
         if self.values.len() < size {
             self.values.resize(size, T::ZERO);
         }
-        if self.points != n || self.constants != tape.constants {
+        if self.points != n || self.constants_of != Some(tape.id) {
             for &(position, value) in &tape.constants {
                 self.values[position as usize * n..][..n].fill(T::from_f64(value));
             }
-            self.constants.clone_from(&tape.constants);
+            self.constants_of = Some(tape.id);
             self.points = n;
         }
     }
@@ -98,6 +98,11 @@ impl Tape {
     pub(crate) fn eval_in<T: Real>(&self, inputs: &[Input<'_, T>], n: usize, scratch: &mut Scratch<T>) {
         assert_eq!(inputs.len(), self.inputs.len(), "one value per input");
         scratch.prepare(self, n);
+        match n {
+            0 => return,
+            1 => return self.eval_at_one(inputs, &mut scratch.values[..self.len()]),
+            _ => {}
+        }
         for (k, &instruction) in self.code.iter().enumerate() {
             let (before, rest) = scratch.values.split_at_mut(k * n);
             let out = &mut rest[..n];
@@ -114,6 +119,24 @@ impl Tape {
             }
         }
     }
+
+    /// At one point, where loops over columns would be all overhead: ordinary equations.
+    fn eval_at_one<T: Real>(&self, inputs: &[Input<'_, T>], values: &mut [T]) {
+        for (k, &instruction) in self.code.iter().enumerate() {
+            let at = |operand: u32| values[operand as usize];
+            values[k] = match instruction {
+                Instruction::Input(i) => match inputs[i as usize] {
+                    Input::Column(column) => column[0],
+                    Input::Uniform(value) => value,
+                },
+                Instruction::Constant(_) => continue,
+                Instruction::Unary(op, a) => unary(op, at(a)),
+                Instruction::Power(a, n) => power(n, at(a)),
+                Instruction::Binary(op, a, b) => binary(op, at(a), at(b)),
+                Instruction::Select(c, a, b) => at(if at(c) != T::ZERO { a } else { b }),
+            };
+        }
+    }
 }
 
 fn map<T: Real>(a: &[T], out: &mut [T], f: impl Fn(T) -> T) {
@@ -128,65 +151,130 @@ fn map2<T: Real>(a: &[T], b: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
     }
 }
 
+/// The operation is known within each loop, so that the compiler can vectorise it.
 pub(crate) fn unary_column<T: Real>(op: Unary, a: &[T], out: &mut [T]) {
+    macro_rules! columns {
+        ($($name:ident),*) => { match op { $(Unary::$name => map(a, out, |x| unary(Unary::$name, x))),* } };
+    }
+    columns!(
+        Neg, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Sqrt, Abs, Sign, Sigmoid, Softplus,
+        Erf
+    )
+}
+
+#[inline(always)]
+fn unary<T: Real>(op: Unary, x: T) -> T {
     match op {
-        Unary::Neg => map(a, out, |x| -x),
-        Unary::Sin => map(a, out, T::sin),
-        Unary::Cos => map(a, out, T::cos),
-        Unary::Tan => map(a, out, T::tan),
-        Unary::Asin => map(a, out, T::asin),
-        Unary::Acos => map(a, out, T::acos),
-        Unary::Atan => map(a, out, T::atan),
-        Unary::Sinh => map(a, out, T::sinh),
-        Unary::Cosh => map(a, out, T::cosh),
-        Unary::Tanh => map(a, out, T::tanh),
-        Unary::Exp => map(a, out, T::exp),
-        Unary::Log => map(a, out, T::ln),
-        Unary::Sqrt => map(a, out, T::sqrt),
-        Unary::Abs => map(a, out, T::abs),
-        Unary::Sign => map(a, out, T::sign),
-        Unary::Sigmoid => map(a, out, T::sigmoid),
-        Unary::Softplus => map(a, out, T::softplus),
-        Unary::Erf => map(a, out, T::erf),
+        Unary::Neg => -x,
+        Unary::Sin => x.sin(),
+        Unary::Cos => x.cos(),
+        Unary::Tan => x.tan(),
+        Unary::Asin => x.asin(),
+        Unary::Acos => x.acos(),
+        Unary::Atan => x.atan(),
+        Unary::Sinh => x.sinh(),
+        Unary::Cosh => x.cosh(),
+        Unary::Tanh => x.tanh(),
+        Unary::Exp => x.exp(),
+        Unary::Log => x.ln(),
+        Unary::Sqrt => x.sqrt(),
+        Unary::Abs => x.abs(),
+        Unary::Sign => x.sign(),
+        Unary::Sigmoid => x.sigmoid(),
+        Unary::Softplus => x.softplus(),
+        Unary::Erf => x.erf(),
     }
 }
 
-/// The usual exponents are spelled out: a loop over the bits of the exponent would not vectorise.
+/// The usual exponents are loops of their own: one over the bits of the exponent would not vectorise.
 pub(crate) fn power_column<T: Real>(n: i32, a: &[T], out: &mut [T]) {
     match n {
-        2 => map(a, out, |x| x * x),
-        3 => map(a, out, |x| x * x * x),
-        4 => map(a, out, |x| (x * x) * (x * x)),
-        -1 => map(a, out, |x| T::ONE / x),
-        -2 => map(a, out, |x| T::ONE / (x * x)),
-        _ => map(a, out, |x| x.powi(n)),
+        2 => map(a, out, |x| power(2, x)),
+        3 => map(a, out, |x| power(3, x)),
+        4 => map(a, out, |x| power(4, x)),
+        -1 => map(a, out, |x| power(-1, x)),
+        -2 => map(a, out, |x| power(-2, x)),
+        _ => map(a, out, |x| power(n, x)),
     }
+}
+
+/// The usual exponents are spelled out.
+#[inline(always)]
+fn power<T: Real>(n: i32, x: T) -> T {
+    match n {
+        2 => x * x,
+        3 => x * x * x,
+        4 => (x * x) * (x * x),
+        -1 => T::ONE / x,
+        -2 => T::ONE / (x * x),
+        _ => x.powi(n),
+    }
+}
+
+pub(crate) fn binary_column<T: Real>(op: Binary, a: &[T], b: &[T], out: &mut [T]) {
+    macro_rules! columns {
+        ($($op:expr => $known:pat),*) => { match op { $($known => map2(a, b, out, |x, y| binary($op, x, y))),* } };
+    }
+    columns!(
+        Binary::Add => Binary::Add,
+        Binary::Sub => Binary::Sub,
+        Binary::Mul => Binary::Mul,
+        Binary::Div => Binary::Div,
+        Binary::Pow => Binary::Pow,
+        Binary::Min => Binary::Min,
+        Binary::Max => Binary::Max,
+        Binary::Compare(Comparison::Less) => Binary::Compare(Comparison::Less),
+        Binary::Compare(Comparison::LessEqual) => Binary::Compare(Comparison::LessEqual),
+        Binary::Compare(Comparison::Greater) => Binary::Compare(Comparison::Greater),
+        Binary::Compare(Comparison::GreaterEqual) => Binary::Compare(Comparison::GreaterEqual),
+        Binary::Compare(Comparison::Equal) => Binary::Compare(Comparison::Equal),
+        Binary::Compare(Comparison::NotEqual) => Binary::Compare(Comparison::NotEqual)
+    )
 }
 
 /// Minimum and maximum pass NaN on, so that it is noticed.
-pub(crate) fn binary_column<T: Real>(op: Binary, a: &[T], b: &[T], out: &mut [T]) {
+#[inline(always)]
+fn binary<T: Real>(op: Binary, x: T, y: T) -> T {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();
     match op {
-        Binary::Add => map2(a, b, out, |x, y| x + y),
-        Binary::Sub => map2(a, b, out, |x, y| x - y),
-        Binary::Mul => map2(a, b, out, |x, y| x * y),
-        Binary::Div => map2(a, b, out, |x, y| x / y),
-        Binary::Pow => map2(a, b, out, T::powf),
-        Binary::Min => map2(a, b, out, |x, y| if x < y || is_nan(x) { x } else { y }),
-        Binary::Max => map2(a, b, out, |x, y| if x > y || is_nan(x) { x } else { y }),
-        Binary::Compare(comparison) => compare_column(comparison, a, b, out),
+        Binary::Add => x + y,
+        Binary::Sub => x - y,
+        Binary::Mul => x * y,
+        Binary::Div => x / y,
+        Binary::Pow => x.powf(y),
+        Binary::Min => {
+            if x < y || is_nan(x) {
+                x
+            } else {
+                y
+            }
+        }
+        Binary::Max => {
+            if x > y || is_nan(x) {
+                x
+            } else {
+                y
+            }
+        }
+        Binary::Compare(comparison) => {
+            if compare(comparison, x, y) {
+                T::ONE
+            } else {
+                T::ZERO
+            }
+        }
     }
 }
 
-fn compare_column<T: Real>(comparison: Comparison, a: &[T], b: &[T], out: &mut [T]) {
-    let truth = |holds: bool| if holds { T::ONE } else { T::ZERO };
+#[inline(always)]
+fn compare<T: Real>(comparison: Comparison, x: T, y: T) -> bool {
     match comparison {
-        Comparison::Less => map2(a, b, out, |x, y| truth(x < y)),
-        Comparison::LessEqual => map2(a, b, out, |x, y| truth(x <= y)),
-        Comparison::Greater => map2(a, b, out, |x, y| truth(x > y)),
-        Comparison::GreaterEqual => map2(a, b, out, |x, y| truth(x >= y)),
-        Comparison::Equal => map2(a, b, out, |x, y| truth(x == y)),
-        Comparison::NotEqual => map2(a, b, out, |x, y| truth(x != y)),
+        Comparison::Less => x < y,
+        Comparison::LessEqual => x <= y,
+        Comparison::Greater => x > y,
+        Comparison::GreaterEqual => x >= y,
+        Comparison::Equal => x == y,
+        Comparison::NotEqual => x != y,
     }
 }
 

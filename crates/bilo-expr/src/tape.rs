@@ -1,6 +1,7 @@
 //! Expressions compiled to a flat list of instructions: plain data that any back end can run.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::{Expr, Graph, Leaf, Node};
 use crate::ops::{Binary, Unary};
@@ -35,9 +36,21 @@ impl Instruction {
     }
 }
 
+/// Tells tapes apart; copies of one are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TapeId(u64);
+
+impl TapeId {
+    fn next() -> TapeId {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        TapeId(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// A compiled list of expressions.
 #[derive(Clone, Debug)]
 pub struct Tape {
+    pub(crate) id: TapeId,
     pub(crate) inputs: Vec<Leaf>,
     /// Starts with one instruction per input, in their order.
     pub(crate) code: Vec<Instruction>,
@@ -73,6 +86,7 @@ impl Tape {
         }
         let outputs: Vec<u32> = outputs.iter().map(|e| positions[e]).collect();
         Ok(Tape {
+            id: TapeId::next(),
             inputs: inputs.to_vec(),
             constants: constants(&code),
             varies: varying(&code),

@@ -1,15 +1,17 @@
 //! Unknown functions on grids: where their values stand, what lies between, how their forms and
 //! regularisers act on them.
 
+mod curve;
 mod held;
 mod lattice;
 mod matern;
 mod metric;
-pub mod polygon;
+mod polygon;
 mod regular;
-pub mod rounded;
+mod rounded;
 mod shape;
 
+pub use curve::Curve;
 pub use held::held;
 pub use lattice::Lattice;
 pub use matern::FieldPrior;

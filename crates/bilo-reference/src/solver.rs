@@ -222,7 +222,9 @@ impl<'a> ReferenceSolution<'a> {
     /// # Panics
     /// If the solution is that of a stated truth rather than of values on grids.
     pub fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
-        self.part(formula)?.gradient(formula, columns, weights)
+        let row = weights.iter().copied().enumerate().collect();
+        let mut found = self.part(formula)?.gradients(formula, columns, &[row])?;
+        Ok(found.pop().expect("one for each row"))
     }
 
     /// The derivatives of Σ_i weights_i observed_i by everything unknown, one adjoint solve for each term.
@@ -247,8 +249,39 @@ impl<'a> ReferenceSolution<'a> {
         Ok(sum.expect("an observation has a term"))
     }
 
+    /// The derivatives of each observed value by everything unknown.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub fn observed_gradients(&self, observation: &Observation, sampling: &Sampling) -> Result<Vec<Theta>> {
+        let mut sums: Vec<Theta> = vec![];
+        for (number, term) in observation.terms.iter().enumerate() {
+            let (formula, rows) = (&term.integrand, sampling.rows(number));
+            let part = self.part(formula)?;
+            let together: Vec<_> = rows.chunks(part.at_once()).collect();
+            let found = self.each(&together, |rows| {
+                let (columns, rows) = only(sampling.columns(number), rows);
+                part.gradients(formula, &columns, &rows)
+            });
+            let found: Vec<Theta> = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+            match sums.is_empty() {
+                true => sums = found,
+                false => sums.iter_mut().zip(&found).for_each(|(sum, found)| sum.add(found)),
+            }
+        }
+        Ok(sums)
+    }
+
     /// What is made of each of some things at the same time, on the solver's threads.
     pub fn each<'i, T: Sync, R: Send>(&self, items: &'i [T], make: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
         parallel::each(self.reference.threads, items, make)
     }
+}
+
+/// The columns at the points of some rows only, and the rows in terms of these.
+fn only(columns: &[Vec<f64>], rows: &[Vec<(usize, f64)>]) -> (Vec<Vec<f64>>, Vec<Vec<(usize, f64)>>) {
+    let at = |column: &Vec<f64>| rows.iter().flatten().map(|&(point, _)| column[point]).collect();
+    let mut next = 0..;
+    let renumbered = |row: &Vec<(usize, f64)>| row.iter().zip(&mut next).map(|(&(_, w), i)| (i, w)).collect();
+    (columns.iter().map(at).collect(), rows.iter().map(renumbered).collect())
 }

@@ -26,7 +26,7 @@ use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
 use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
 pub use defined::definitions;
-use nodal::Content;
+use nodal::{Content, NodalFunction};
 use profile::Profile;
 use slopes::Tangents;
 
@@ -49,6 +49,7 @@ pub(crate) struct System {
     /// nodes, `nodal` of them for each unknown function.
     parameters: Vec<Symbol>,
     nodal: Vec<usize>,
+    nodal_functions: Vec<NodalFunction>,
     /// The unknown functions of places, by number: the coefficients of the equations.
     coefficients: Vec<usize>,
     /// The given fields that are coefficients too, after the unknown functions, by number.
@@ -252,6 +253,7 @@ impl System {
             lattices: problem.functions.iter().map(Lattice::new).collect(),
             parameters: parts.parameters(),
             nodal: parts.nodal.iter().map(Vec::len).collect(),
+            nodal_functions: parts.nodal_functions(),
             coefficients: parts.coefficients(),
             given: parts.given,
             names: parts.names,
@@ -283,7 +285,7 @@ impl System {
         eta: Vec<f64>,
     ) -> Result<std::result::Result<SystemSolution<'_>, ReferenceError>> {
         let reference = self.stated.as_deref().unwrap_or(self);
-        Ok(reference.solve_for(eta, Profile::stated(problem)?))
+        Ok(reference.solve_for(eta, Profile::stated(problem, &reference.nodal)?))
     }
 
     fn solve_for(
@@ -370,6 +372,11 @@ impl System {
     /// The number, among those solved for, of a state that is a function of the statement's graph.
     fn state(&self, function: Function) -> Option<usize> {
         self.states.iter().position(|f| *f == function)
+    }
+
+    /// The unknown function that this is, if it is given by its values at nodes.
+    fn nodal_function(&self, function: Function) -> Option<&NodalFunction> {
+        self.nodal_functions.iter().find(|nodal| nodal.function == function)
     }
 
     /// The number of an unknown function.

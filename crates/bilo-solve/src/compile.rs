@@ -3,7 +3,7 @@
 use bilo_expr::{Expr, Function, Graph, Leaf, MultiIndex, Tape};
 
 use crate::error::SolveError;
-use crate::statement::{Signal, Statement};
+use crate::statement::{Curve, Signal, Statement};
 
 /// Orders of a derivative along the space axes; the second is 0 in one dimension.
 pub(crate) type Orders = [usize; 2];
@@ -25,6 +25,8 @@ pub(crate) enum Slot {
     Time,
     /// A derivative of a known function of time.
     Signal { signal: usize, order: usize },
+    /// A derivative of an unknown function of a state or of time; its argument is an output of the tape of arguments.
+    Curve { curve: usize, order: usize, argument: usize },
     /// A parameter.
     Parameter(usize),
 }
@@ -54,16 +56,19 @@ pub(crate) struct Term {
     pub(crate) output: usize,
 }
 
-/// Residuals that hold at the same places, compiled. Both tapes have the slots
-/// as inputs.
+/// Residuals that hold at the same places, compiled. All tapes have the slots
+/// as inputs; arguments depend on none that is a curve.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) slots: Vec<Slot>,
+    /// The arguments of the curves.
+    pub(crate) arguments: Tape,
     pub(crate) residuals: Tape,
     pub(crate) partials: Tape,
     /// Jacobian entries of each residual.
     pub(crate) terms: Vec<Vec<Term>>,
     signals: Vec<Signal>,
+    pub(crate) curves: Vec<Curve>,
 }
 
 impl Block {
@@ -133,31 +138,89 @@ fn refuse(
 }
 
 fn compile(statement: &mut Statement, residuals: &[Expr], place: &'static str) -> Result<Block, SolveError> {
-    let graph = &mut statement.graph;
-    let outputs: Vec<Expr> = residuals.iter().map(|&e| graph.expand_definitions(e)).collect();
-    let leaves = graph.leaves(&outputs);
-    let slots =
-        leaves.iter().map(|leaf| slot(statement, leaf, place)).collect::<Result<Vec<Slot>, SolveError>>()?;
-    let graph = &mut statement.graph;
+    let outputs: Vec<Expr> = residuals.iter().map(|&e| statement.graph.expand_definitions(e)).collect();
+    let arguments = Arguments::of(statement, &outputs);
+    let mut leaves = statement.graph.leaves(&outputs);
+    append(&mut leaves, statement.graph.leaves(&arguments.expressions));
     let mut partials = Vec::new();
     let mut terms = vec![Vec::new(); residuals.len()];
     for (&residual, terms) in outputs.iter().zip(&mut terms) {
-        for (slot, leaf) in leaves.iter().enumerate() {
-            if !slots[slot].is_state() {
+        for (number, leaf) in leaves.iter().enumerate() {
+            if !slot(statement, &arguments, leaf, place)?.is_state() {
                 continue;
             }
-            let partial = graph.partial(residual, leaf);
-            if graph.as_constant(partial) != Some(0.0) {
-                terms.push(Term { slot, output: partials.len() });
+            let partial = arguments.partial(&mut statement.graph, residual, leaf);
+            if statement.graph.as_constant(partial) != Some(0.0) {
+                terms.push(Term { slot: number, output: partials.len() });
                 partials.push(partial);
             }
         }
     }
+    // The slopes of curves.
+    append(&mut leaves, statement.graph.leaves(&partials));
+    let slots = leaves.iter().map(|leaf| slot(statement, &arguments, leaf, place));
+    let slots = slots.collect::<Result<Vec<Slot>, SolveError>>()?;
     let tape = |outputs: &[Expr]| {
-        Tape::compile(&statement.graph, outputs, &leaves).expect("derivatives have no leaves of their own")
+        Tape::compile(&statement.graph, outputs, &leaves).expect("all leaves are among the slots")
     };
-    let signals = statement.signals.clone();
-    Ok(Block { slots, residuals: tape(&outputs), partials: tape(&partials), terms, signals })
+    Ok(Block {
+        slots,
+        arguments: tape(&arguments.expressions),
+        residuals: tape(&outputs),
+        partials: tape(&partials),
+        terms,
+        signals: statement.signals.clone(),
+        curves: statement.curves.clone(),
+    })
+}
+
+/// Adds those that are not there yet.
+fn append(leaves: &mut Vec<Leaf>, more: Vec<Leaf>) {
+    for leaf in more {
+        if !leaves.contains(&leaf) {
+            leaves.push(leaf);
+        }
+    }
+}
+
+/// The curves in some residuals, by number, and what they are functions of.
+struct Arguments {
+    curves: Vec<usize>,
+    expressions: Vec<Expr>,
+    /// Their derivatives in the residuals: the leaf, its slope and its argument.
+    leaves: Vec<(Leaf, Expr, Expr)>,
+}
+
+impl Arguments {
+    fn of(statement: &mut Statement, residuals: &[Expr]) -> Arguments {
+        let mut found = Arguments { curves: vec![], expressions: vec![], leaves: vec![] };
+        for leaf in statement.graph.leaves(residuals) {
+            let Leaf::Derivative(function, index) = &leaf else { continue };
+            let Some(curve) = statement.curves.iter().position(|curve| curve.function == *function) else {
+                continue;
+            };
+            let argument = statement.graph.expand_definitions(statement.curves[curve].argument);
+            let slope = statement.graph.derivative(*function, index.plus(0));
+            if !found.curves.contains(&curve) {
+                found.curves.push(curve);
+                found.expressions.push(argument);
+            }
+            found.leaves.push((leaf, slope, argument));
+        }
+        found
+    }
+
+    /// The derivative by a leaf, through the arguments too.
+    fn partial(&self, graph: &mut Graph, residual: Expr, leaf: &Leaf) -> Expr {
+        let mut whole = graph.partial(residual, leaf);
+        for &(ref own, slope, argument) in &self.leaves {
+            let (outer, inner) = (graph.partial(residual, own), graph.partial(argument, leaf));
+            let moved = graph.mul(slope, inner);
+            let through = graph.mul(outer, moved);
+            whole = graph.add(whole, through);
+        }
+        whole
+    }
 }
 
 /// Compiles expressions of coordinates, coefficients and parameters only.
@@ -206,7 +269,12 @@ pub(crate) fn position(statement: &mut Statement, position: Expr) -> Result<Tape
 }
 
 /// What a leaf means.
-fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<Slot, SolveError> {
+fn slot(
+    statement: &mut Statement,
+    arguments: &Arguments,
+    leaf: &Leaf,
+    place: &'static str,
+) -> Result<Slot, SolveError> {
     let found = match leaf {
         Leaf::Symbol(symbol) => {
             let axis = statement.space.iter().position(|axis| axis.symbol == *symbol).map(Slot::Space);
@@ -214,6 +282,12 @@ fn slot(statement: &mut Statement, leaf: &Leaf, place: &'static str) -> Result<S
             let parameter = statement.parameters.iter().position(|p| p == symbol).map(Slot::Parameter);
             let width = statement.widths.iter().position(|w| w == symbol).map(Slot::Width);
             axis.or(time).or(parameter).or(width)
+        }
+        Leaf::Derivative(function, index)
+            if let Some(curve) = statement.curves.iter().position(|curve| curve.function == *function) =>
+        {
+            let argument = arguments.curves.iter().position(|&other| other == curve);
+            argument.map(|argument| Slot::Curve { curve, order: index.order(), argument })
         }
         Leaf::Derivative(function, index) => {
             let (orders, in_time) = orders(statement, *function, index);

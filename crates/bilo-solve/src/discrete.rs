@@ -47,7 +47,12 @@ impl Placed {
                     Key::Derivative(&compiled.coefficient_axes[coefficient], orders)
                 }
                 Slot::Jump { .. } => Key::Jump,
-                Slot::Space(_) | Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Parameter(_) => {
+                Slot::Space(_)
+                | Slot::Width(_)
+                | Slot::Time
+                | Slot::Signal { .. }
+                | Slot::Curve { .. }
+                | Slot::Parameter(_) => {
                     operator_of.push(None);
                     continue;
                 }

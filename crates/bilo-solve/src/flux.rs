@@ -11,7 +11,7 @@ use bilo_expr::{
     Binary, Expr, Function, Graph, Input, Instruction, Leaf, MultiIndex, Scratch, Symbol, Tape, Unary,
 };
 
-use crate::statement::Statement;
+use crate::statement::{Curve, Statement};
 
 /// Points at which expressions are compared.
 const TRIALS: usize = 12;
@@ -34,9 +34,10 @@ pub(crate) fn split(statement: &mut Statement, residual: Expr) -> Split {
     let graph = &mut statement.graph;
     for (axis, &x) in space.iter().enumerate() {
         for &state in &statement.states {
-            if let Some((flux, remainder)) = Candidate::new(graph, split.remainder, state, x)
-                .filter(|candidate| candidate.varies(graph, &space))
-                .and_then(|candidate| candidate.take(graph))
+            if let Some((flux, remainder)) =
+                Candidate::new(graph, &statement.curves, split.remainder, (state, x))
+                    .filter(|candidate| candidate.varies(graph, &space))
+                    .and_then(|candidate| candidate.take(graph))
             {
                 let zero = graph.constant(0.0);
                 let sum = graph.add(split.fluxes[axis].unwrap_or(zero), flux);
@@ -55,31 +56,46 @@ struct Candidate {
     a: Expr,
     u_x: Leaf,
     u_xx: Leaf,
+    /// All that `a` depends on, through the arguments of curves too.
+    leaves: Vec<Leaf>,
 }
 
 impl Candidate {
-    fn new(graph: &mut Graph, residual: Expr, state: Function, x: Symbol) -> Option<Candidate> {
+    fn new(
+        graph: &mut Graph,
+        curves: &[Curve],
+        residual: Expr,
+        (state, x): (Function, Symbol),
+    ) -> Option<Candidate> {
         let u_x = derivative_along(graph, &Leaf::Derivative(state, index_of_value(graph, state)), x)?;
         let u_xx = derivative_along(graph, &u_x, x)?;
         let a = graph.partial(residual, &u_xx);
-        let values_only = graph.leaves(&[a]).iter().all(|leaf| match leaf {
+        let leaves = graph.leaves(&[a]);
+        let values_only = leaves.iter().all(|leaf| match leaf {
             Leaf::Symbol(_) => true,
             Leaf::Derivative(_, index) => index.order() == 0,
         });
-        (values_only && graph.as_constant(a).is_none()).then_some(Candidate { x, residual, a, u_x, u_xx })
+        let is_in = |curve: &&Curve| {
+            leaves
+                .iter()
+                .any(|leaf| matches!(leaf, Leaf::Derivative(function, _) if *function == curve.function))
+        };
+        let arguments: Vec<Expr> = curves.iter().filter(is_in).map(|curve| curve.argument).collect();
+        let arguments: Vec<Expr> = arguments.into_iter().map(|e| graph.expand_definitions(e)).collect();
+        let leaves = graph.leaves(&[vec![a], arguments].concat());
+        let candidate = Candidate { x, residual, a, u_x, u_xx, leaves };
+        (values_only && graph.as_constant(a).is_none()).then_some(candidate)
     }
 
     /// The functions in `a` that depend on x, each with its derivative.
-    fn functions(&self, graph: &mut Graph) -> Vec<Leaf> {
-        let leaves = graph.leaves(&[self.a]);
-        leaves.iter().filter_map(|leaf| derivative_along(graph, leaf, self.x)).collect()
+    fn functions(&self, graph: &Graph) -> Vec<Leaf> {
+        self.leaves.iter().filter_map(|leaf| derivative_along(graph, leaf, self.x)).collect()
     }
 
     /// Whether a stencil of `u_xx` times `a` would not do: `a` depends on x, or
     /// jumps across lines that run along x.
-    fn varies(&self, graph: &mut Graph, space: &[Symbol]) -> bool {
-        let leaves = graph.leaves(&[self.a]);
-        let depends_on = |symbol: &Symbol| leaves.contains(&Leaf::Symbol(*symbol));
+    fn varies(&self, graph: &Graph, space: &[Symbol]) -> bool {
+        let depends_on = |symbol: &Symbol| self.leaves.contains(&Leaf::Symbol(*symbol));
         depends_on(&self.x)
             || !self.functions(graph).is_empty()
             || (space.iter().any(depends_on) && has_kinks(graph, self.a))

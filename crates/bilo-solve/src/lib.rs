@@ -163,4 +163,6 @@ pub use error::SolveError;
 pub use interrupt::Interrupt;
 pub use solution::{Load, Solution, Work};
 pub use solver::Solver;
-pub use statement::{Axis, Boundary, End, Interface, Mask, Pin, Side, Signal, Statement};
+pub use statement::{
+    Axis, Boundary, Curve, CurveWeights, End, Interface, Mask, Pin, Side, Signal, Statement,
+};

@@ -326,8 +326,8 @@ mod tests {
             }
         }
         if !banded {
-            // Zeros far from the diagonal, as a periodic axis has entries.
-            pairs.extend([(0, n - 1), (n - 1, 0)]);
+            // Zeros far from the diagonal, as a plane has entries.
+            pairs.extend([(0, n / 2), (n / 2, 0)]);
             entries.extend([0.0, 0.0]);
         }
         let (pattern, places) = Pattern::new(n, 1, &pairs);

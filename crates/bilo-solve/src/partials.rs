@@ -1,5 +1,5 @@
 //! Derivatives of the residuals by what they are given besides the states:
-//! one reverse sweep over a tape gives those by all its inputs.
+//! one reverse sweep over a tape gives those of a residual by all its inputs.
 //!
 //! The place of the interface counts as one more parameter, the last. It acts
 //! through the node positions: through coordinates, through the weights of the
@@ -23,7 +23,7 @@ pub(crate) struct Sources<'a> {
 
 impl Sources<'_> {
     /// The derivative of a slot by the place of the interface, nodal values held
-    /// fixed; `None` where it does not move.
+    /// fixed; `None` where it does not move, and for a curve, which moves with its argument.
     fn rates(&self, placed: &Placed, number: usize, slot: &Slot) -> Option<Vec<f64>> {
         self.discrete.mesh.position?;
         match *slot {
@@ -31,7 +31,9 @@ impl Sources<'_> {
             Slot::Coefficient { coefficient, .. } => {
                 Some(placed.operator(number).apply_rates(&self.values.coefficients[coefficient]))
             }
-            Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Parameter(_) => None,
+            Slot::Width(_) | Slot::Time | Slot::Signal { .. } | Slot::Curve { .. } | Slot::Parameter(_) => {
+                None
+            }
             Slot::State { .. } | Slot::Jump { .. } => {
                 let nodes = self.discrete.grid.nodes();
                 let source = nodal_values(slot, nodes, self.u, self.velocity)?;
@@ -41,92 +43,184 @@ impl Sources<'_> {
     }
 }
 
-impl Workspace {
-    /// The derivative of one residual by parameters, point by point, where the
-    /// residuals were last evaluated: the number of a parameter and a column. A
-    /// number may occur again; the columns add up.
-    pub(crate) fn by_parameters(
-        &mut self,
-        block: &Block,
-        placed: &Placed,
-        residual: usize,
-        sources: &Sources<'_>,
-    ) -> Vec<(usize, Vec<f64>)> {
-        let tape = &block.residuals;
-        let seeds: Vec<Input<'_, f64>> = (0..tape.outputs().len())
-            .map(|output| Input::Uniform(if output == residual { 1.0 } else { 0.0 }))
-            .collect();
-        tape.adjoint(&seeds, &mut self.residuals);
-        let mut columns = Vec::new();
-        for (i, slot) in block.slots.iter().enumerate().filter(|&(i, _)| tape.depends_on(residual, i)) {
-            let adjoint = self.residuals.input_adjoint(tape, i);
-            if let Slot::Parameter(parameter) = *slot {
-                columns.push((parameter, adjoint.to_vec()));
-            }
-            if let Some(rates) = sources.rates(placed, i, slot) {
-                let product = adjoint.iter().zip(&rates).map(|(a, r)| a * r).collect();
-                columns.push((sources.values.parameters.len(), product));
+/// The derivative of a residual of a block at each of its points by something that is given.
+pub(crate) struct Partial {
+    pub(crate) residual: usize,
+    by: By,
+    column: Vec<f64>,
+}
+
+/// What is given.
+enum By {
+    Parameter(usize),
+    /// The nodal values of a coefficient, from which a slot is made.
+    Coefficient {
+        coefficient: usize,
+        slot: usize,
+    },
+    /// The values of a curve: those around each point, by their positions among the parameters, with their weights.
+    Curve(Vec<[(usize, f64); 3]>),
+}
+
+impl Partial {
+    /// Calls `visit(parameter, point, value)` for the derivatives by parameters.
+    pub(crate) fn for_each_parameter(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        for (point, value) in self.column.iter().enumerate() {
+            match &self.by {
+                By::Parameter(parameter) => visit(*parameter, point, *value),
+                By::Coefficient { .. } => {}
+                By::Curve(around) => {
+                    around[point]
+                        .iter()
+                        .for_each(|&(parameter, weight)| visit(parameter, point, weight * value));
+                }
             }
         }
-        columns
     }
 
-    /// Adds the derivative of `sum seeds * residuals` by all values, where the
-    /// residuals were last evaluated.
-    pub(crate) fn pull_back(
-        &mut self,
-        block: &Block,
-        placed: &Placed,
-        seeds: &[Vec<f64>],
-        sources: &Sources<'_>,
-        gradient: &mut Values,
-    ) {
-        let tape = &block.residuals;
-        let seeds: Vec<Input<'_, f64>> = seeds.iter().map(|column| Input::Column(column)).collect();
-        tape.adjoint(&seeds, &mut self.residuals);
-        for (i, slot) in block.slots.iter().enumerate() {
-            let adjoint = self.residuals.input_adjoint(tape, i);
-            match *slot {
-                Slot::Parameter(parameter) => gradient.parameters[parameter] += adjoint.iter().sum::<f64>(),
-                Slot::Coefficient { coefficient, .. } => {
-                    placed.operator(i).add_transposed(adjoint, &mut gradient.coefficients[coefficient]);
-                }
-                _ => {}
+    /// Adds the derivative of `sum seeds * residual` by what is given.
+    pub(crate) fn pull_back(&self, placed: &Placed, seeds: &[f64], gradient: &mut Values) {
+        let products = self.column.iter().zip(seeds).map(|(value, seed)| value * seed);
+        match &self.by {
+            By::Parameter(parameter) => gradient.parameters[*parameter] += products.sum::<f64>(),
+            By::Coefficient { coefficient, slot } => {
+                let products: Vec<f64> = products.collect();
+                placed.operator(*slot).add_transposed(&products, &mut gradient.coefficients[*coefficient]);
             }
-            if let Some(rates) = sources.rates(placed, i, slot) {
-                let product: f64 = adjoint.iter().zip(&rates).map(|(a, r)| a * r).sum();
-                gradient.parameters[sources.values.parameters.len()] += product;
+            By::Curve(around) => {
+                for (around, product) in around.iter().zip(products) {
+                    for &(parameter, weight) in around {
+                        gradient.parameters[parameter] += weight * product;
+                    }
+                }
             }
         }
     }
 }
 
+impl Workspace {
+    /// The derivatives of one residual by all that is given, where the
+    /// residuals were last evaluated.
+    pub(crate) fn partials_of(
+        &mut self,
+        block: &Block,
+        placed: &Placed,
+        residual: usize,
+        sources: &Sources<'_>,
+    ) -> Vec<Partial> {
+        let tape = &block.residuals;
+        let seeds: Vec<Input<'_, f64>> = (0..tape.outputs().len())
+            .map(|output| Input::Uniform(if output == residual { 1.0 } else { 0.0 }))
+            .collect();
+        tape.adjoint(&seeds, &mut self.residuals);
+        let mut through = self.pull_back_arguments(block, residual, sources.values);
+        let mut all = Vec::new();
+        let mut add = |by, column| all.push(Partial { residual, by, column });
+        for (i, slot) in block.slots.iter().enumerate() {
+            let direct = tape.depends_on(residual, i).then(|| self.residuals.input_adjoint(tape, i).to_vec());
+            let column = match (direct, through.as_mut().map(|through| std::mem::take(&mut through[i]))) {
+                (None, None) => continue,
+                (Some(column), None) | (None, Some(column)) => column,
+                (Some(direct), Some(through)) => direct.iter().zip(through).map(|(a, b)| a + b).collect(),
+            };
+            if let Some(rates) = sources.rates(placed, i, slot) {
+                let product = column.iter().zip(&rates).map(|(a, r)| a * r).collect();
+                add(By::Parameter(sources.values.parameters.len()), product);
+            }
+            match *slot {
+                Slot::Parameter(parameter) => add(By::Parameter(parameter), column),
+                Slot::Coefficient { coefficient, .. } => {
+                    add(By::Coefficient { coefficient, slot: i }, column)
+                }
+                Slot::Curve { curve, order, argument } => {
+                    let curve = &block.curves[curve];
+                    let places = self.arguments.output(&block.arguments, argument);
+                    let around = |&place: &f64| {
+                        (curve.weights)(place, order).map(|(node, weight)| (curve.first + node, weight))
+                    };
+                    add(By::Curve(places.iter().map(around).collect()), column);
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The derivatives of the residual just swept by every slot, through the arguments of its curves; none if it has no curve.
+    fn pull_back_arguments(
+        &mut self,
+        block: &Block,
+        residual: usize,
+        values: &Values,
+    ) -> Option<Vec<Vec<f64>>> {
+        let count = block.arguments.outputs().len();
+        if count == 0 {
+            return None;
+        }
+        let mut seeds: Vec<Vec<f64>> =
+            (0..count).map(|k| vec![0.0; self.arguments.output(&block.arguments, k).len()]).collect();
+        for (i, slot) in block.slots.iter().enumerate() {
+            let Slot::Curve { curve, order, argument } = *slot else { continue };
+            if !block.residuals.depends_on(residual, i) {
+                continue;
+            }
+            let adjoint = self.residuals.input_adjoint(&block.residuals, i);
+            let places = self.arguments.output(&block.arguments, argument);
+            for ((seed, &place), adjoint) in seeds[argument].iter_mut().zip(places).zip(adjoint) {
+                *seed += adjoint * block.curves[curve].at(&values.parameters, place, order + 1);
+            }
+        }
+        let seeds: Vec<Input<'_, f64>> = seeds.iter().map(|seed| Input::Column(seed)).collect();
+        block.arguments.adjoint(&seeds, &mut self.arguments);
+        let slots = 0..block.slots.len();
+        Some(slots.map(|i| self.arguments.input_adjoint(&block.arguments, i).to_vec()).collect())
+    }
+}
+
+/// The derivatives of all residuals of all blocks, where they were last evaluated.
+#[derive(Default)]
+pub(crate) struct Partials {
+    /// By block.
+    all: Vec<Vec<Partial>>,
+}
+
 impl System<'_> {
-    /// The derivative of every row by every parameter, the nodal values held
-    /// fixed, where the residuals were last evaluated.
-    pub(crate) fn by_parameters(&mut self) -> Vec<Vec<f64>> {
+    /// The derivatives by all that is given, the nodal values held fixed, where the residuals were last evaluated.
+    pub(crate) fn partials(&mut self) -> Partials {
         let sources =
             Sources { discrete: self.discrete, values: self.values, u: &self.u, velocity: &self.velocity };
-        let position = self.values.parameters.len();
+        let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
+        let of_block = |((block, placed), workspace): ((&Block, &Placed), &mut Workspace)| {
+            let residuals = 0..block.terms.len();
+            residuals.flat_map(|residual| workspace.partials_of(block, placed, residual, &sources)).collect()
+        };
+        Partials { all: blocks.zip(&mut self.workspaces).map(of_block).collect() }
+    }
+
+    /// The derivative of every row by each of the first parameters, so many of them, and by the place of the interface, the last.
+    pub(crate) fn by_parameters(&self, partials: &Partials, count: usize) -> Vec<Vec<f64>> {
         let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         // For each parameter, a column of every residual of every block.
         let size = blocks.clone().map(|(block, placed)| block.terms.len() * placed.points.len()).sum();
-        let mut columns = vec![vec![0.0; size]; position + 1];
+        let mut columns = vec![vec![0.0; size]; count + 1];
         let mut start = 0;
-        for ((block, placed), workspace) in blocks.zip(&mut self.workspaces) {
-            for residual in 0..block.terms.len() {
-                for (parameter, column) in workspace.by_parameters(block, placed, residual, &sources) {
-                    let own = columns[parameter][start..].iter_mut();
-                    own.zip(column).for_each(|(sum, value)| *sum += value);
-                }
-                start += placed.points.len();
+        for ((block, placed), partials) in blocks.zip(&partials.all) {
+            for partial in partials {
+                let start = start + partial.residual * placed.points.len();
+                partial.for_each_parameter(|parameter, point, value| {
+                    let is_position = parameter == self.values.parameters.len();
+                    if is_position || parameter < count {
+                        columns[if is_position { count } else { parameter }][start + point] += value;
+                    }
+                });
             }
+            start += block.terms.len() * placed.points.len();
         }
-        let mut all = vec![vec![0.0; self.discrete.rows.len()]; position + 1];
+        let mut all = vec![vec![0.0; self.discrete.rows.len()]; columns.len()];
         let rows = columns.iter().zip(&mut all);
         rows.for_each(|(columns, rows)| self.discrete.residuals.apply(columns, rows));
         if self.discrete.mesh.position.is_some() {
-            self.add_rates(&mut all[position]);
+            self.add_rates(&mut all[count]);
         }
         all
     }
@@ -141,27 +235,27 @@ impl System<'_> {
         }
     }
 
-    /// Adds the derivative of `-sum multipliers * rows` by all values, the nodal
+    /// Adds the derivative of `-sum multipliers * rows` by all that is given, the nodal
     /// values held fixed, where the residuals were last evaluated.
-    pub(crate) fn pull_back(&mut self, multipliers: &[f64], gradient: &mut Values) {
+    pub(crate) fn pull_back(&self, partials: &Partials, multipliers: &[f64], gradient: &mut Values) {
         let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         let mut seeds: Vec<Vec<Vec<f64>>> = blocks
             .clone()
             .map(|(block, placed)| vec![vec![0.0; placed.points.len()]; block.terms.len()])
             .collect();
-        let outputs = outputs(&self.workspaces, self.compiled, |block| &block.residuals, |w| &w.residuals);
-        let position = self.values.parameters.len();
         for (parts, multiplier) in self.discrete.rows.iter().zip(multipliers) {
             for part in parts {
                 seeds[part.block][part.residual][part.point] -= part.weight * multiplier;
-                let value = outputs[part.block][part.residual][part.point];
-                gradient.parameters[position] -= multiplier * part.rate * value;
             }
         }
-        let sources =
-            Sources { discrete: self.discrete, values: self.values, u: &self.u, velocity: &self.velocity };
-        for (((block, placed), workspace), seeds) in blocks.zip(&mut self.workspaces).zip(&seeds) {
-            workspace.pull_back(block, placed, seeds, &sources, gradient);
+        if self.discrete.mesh.position.is_some() {
+            let mut rates = vec![0.0; multipliers.len()];
+            self.add_rates(&mut rates);
+            let by_position: f64 = rates.iter().zip(multipliers).map(|(rate, m)| rate * m).sum();
+            gradient.parameters[self.values.parameters.len()] -= by_position;
+        }
+        for (((_, placed), partials), seeds) in blocks.zip(&partials.all).zip(&seeds) {
+            partials.iter().for_each(|partial| partial.pull_back(placed, &seeds[partial.residual], gradient));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::compiled::Values;
 use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
 use crate::linear::Refined;
-use crate::partials::Sources;
+use crate::partials::{Partial, Partials, Sources};
 use crate::runge_kutta::Step;
 use crate::solution::{Load, Solution};
 use crate::solver::Solver;
@@ -26,8 +26,9 @@ impl Solver {
     pub fn tangent(&self, solution: &Solution, count: usize) -> Result<Vec<Solution>, SolveError> {
         let discrete = self.discretise_again(solution);
         let mut stages = Stages::new(self, &discrete, solution);
+        stages.slopes.truncate(count);
         let mut tangents: Vec<Solution> =
-            stages.slopes[..count].iter().map(|&slope| solution.empty_tangent(slope)).collect();
+            stages.slopes.iter().map(|&slope| solution.empty_tangent(slope)).collect();
         if self.compiled.time.is_none() {
             stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
             let none = vec![vec![0.0; discrete.rows.len()]; tangents.len()];
@@ -48,8 +49,8 @@ impl Solver {
         solution: &Solution,
         tangents: &mut [Solution],
     ) -> Result<(), SolveError> {
-        let mut du = stages.fold(self.start_by_parameters(stages.system.discrete, &solution.values));
-        du.truncate(tangents.len());
+        let start = self.start_by_parameters(stages.system.discrete, &solution.values, tangents.len());
+        let mut du = stages.fold(start);
         tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
         for (level, step) in self.steps(solution).into_iter().enumerate() {
             // The derivatives of the stages so far, for every parameter.
@@ -77,56 +78,72 @@ impl Solver {
     /// # Panics
     /// If the load was made for another solution.
     pub fn adjoint(&self, solution: &Solution, load: &Load) -> Result<Values, SolveError> {
+        let mut gradients = self.adjoints(solution, std::slice::from_ref(load))?;
+        Ok(gradients.pop().expect("one for each load"))
+    }
+
+    /// The same for many numbers: the equations are linearised once at each time, for all of them.
+    ///
+    /// # Panics
+    /// If a load was made for another solution.
+    pub fn adjoints(&self, solution: &Solution, loads: &[Load]) -> Result<Vec<Values>, SolveError> {
         let discrete = self.discretise_again(solution);
         let mut stages = Stages::new(self, &discrete, solution);
         let values = &solution.values;
-        let mut gradient = Values {
+        let none = Values {
             parameters: vec![0.0; values.parameters.len() + 1],
             coefficients: values.coefficients.iter().map(|c| vec![0.0; c.len()]).collect(),
         };
+        let mut gradients = vec![none; loads.len()];
         if self.compiled.time.is_none() {
             stages.linearise(&steady_stage(&discrete), &solution.level(0))?;
-            stages.step_back(&solution.load_level(load, 0), &mut gradient)?;
+            for (load, gradient) in loads.iter().zip(&mut gradients) {
+                stages.step_back(&solution.load_level(load, 0), gradient)?;
+            }
         } else {
-            self.march_back(&mut stages, solution, load, &mut gradient)?;
+            self.march_back(&mut stages, solution, loads, &mut gradients)?;
         }
-        let position = gradient.parameters.pop().expect("one more than the parameters") + load.position;
-        let parameters = gradient.parameters.iter_mut().zip(&stages.slopes);
-        parameters.for_each(|(parameter, slope)| *parameter += slope * position);
-        Ok(gradient)
+        for (load, gradient) in loads.iter().zip(&mut gradients) {
+            let position = gradient.parameters.pop().expect("one more than the parameters") + load.position;
+            let parameters = gradient.parameters.iter_mut().zip(&stages.slopes);
+            parameters.for_each(|(parameter, slope)| *parameter += slope * position);
+        }
+        Ok(gradients)
     }
 
     fn march_back(
         &self,
         stages: &mut Stages<'_>,
         solution: &Solution,
-        load: &Load,
-        gradient: &mut Values,
+        loads: &[Load],
+        gradients: &mut [Values],
     ) -> Result<(), SolveError> {
         let steps = self.steps(solution);
-        let mut weights = solution.load_level(load, steps.len());
-        for (level, step) in steps.into_iter().enumerate().rev() {
-            let size = weights.len();
-            let mut on_u = vec![0.0; size];
-            // The last stage is the new solution.
-            let mut on_stages = vec![vec![0.0; size]; step.stages() - 1];
-            on_stages.push(weights);
-            for (number, (stage, value)) in
-                solved_stages(&step, solution, level).into_iter().enumerate().rev()
-            {
-                stages.linearise(&stage, &value)?;
-                let on_base = stages.step_back(&on_stages[number], gradient)?;
-                let ahead = step.ahead(number);
-                for (on_stage, ahead) in on_stages.iter_mut().zip(ahead) {
-                    on_stage.iter_mut().zip(&on_base).for_each(|(weight, base)| *weight += ahead * base);
+        let at = |load: &Load| solution.load_level(load, steps.len());
+        let mut weights: Vec<Vec<f64>> = loads.iter().map(at).collect();
+        for (level, step) in steps.iter().enumerate().rev() {
+            stages.system.require_time()?;
+            // Before its last datum a number does not depend on the solution.
+            let begun = |(_, weights): &(usize, Vec<f64>)| weights.iter().any(|&weight| weight != 0.0);
+            let all = std::mem::take(&mut weights).into_iter().enumerate();
+            let mut under_way: Vec<StepBack> =
+                all.filter(begun).map(|(load, weights)| StepBack::new(load, step, weights)).collect();
+            if !under_way.is_empty() {
+                let solved = solved_stages(step, solution, level);
+                for (number, (stage, value)) in solved.into_iter().enumerate().rev() {
+                    stages.linearise(&stage, &value)?;
+                    for back in &mut under_way {
+                        let on_base = stages.step_back(&back.on_stages[number], &mut gradients[back.load])?;
+                        back.pass_on(step.ahead(number), &on_base);
+                    }
                 }
-                let rest = 1.0 - ahead.iter().sum::<f64>();
-                on_u.iter_mut().zip(&on_base).for_each(|(weight, base)| *weight += rest * base);
             }
-            weights = solution.load_level(load, level);
-            weights.iter_mut().zip(&on_u).for_each(|(weight, on_u)| *weight += on_u);
+            weights = loads.iter().map(|load| solution.load_level(load, level)).collect();
+            for back in under_way {
+                weights[back.load].iter_mut().zip(&back.on_u).for_each(|(weight, on_u)| *weight += on_u);
+            }
         }
-        self.pull_back_start(stages.system.discrete, &solution.values, &weights, gradient);
+        self.pull_back_start(stages.system.discrete, &solution.values, &weights, gradients);
         Ok(())
     }
 
@@ -142,30 +159,48 @@ impl Solver {
         self.discretise(Mesh { cells, position })
     }
 
-    /// The derivatives of the initial values by each parameter, then by the place
+    /// The derivatives of the initial values by each of the first parameters, then by the place
     /// of the interface.
-    fn start_by_parameters(&self, discrete: &Discrete, values: &Values) -> Vec<Vec<f64>> {
+    fn start_by_parameters(&self, discrete: &Discrete, values: &Values, count: usize) -> Vec<Vec<f64>> {
         let nodes = discrete.grid.nodes();
-        let mut all = vec![vec![0.0; discrete.rows.len()]; values.parameters.len() + 1];
-        let mut workspace = self.evaluated_start(discrete, values);
-        let sources = Sources { discrete, values, u: &[], velocity: &[] };
-        for state in 0..self.compiled.states() {
-            for (parameter, column) in
-                workspace.by_parameters(&self.compiled.start, &discrete.start, state, &sources)
-            {
-                let rows = &mut all[parameter][state * nodes..(state + 1) * nodes];
-                rows.iter_mut().zip(column).for_each(|(row, value)| *row += value);
-            }
+        let mut all = vec![vec![0.0; discrete.rows.len()]; count + 1];
+        for partial in self.start_partials(discrete, values) {
+            partial.for_each_parameter(|parameter, node, value| {
+                let is_position = parameter == values.parameters.len();
+                if is_position || parameter < count {
+                    all[if is_position { count } else { parameter }][partial.residual * nodes + node] +=
+                        value;
+                }
+            });
         }
         all
     }
 
-    /// Adds the derivative of `sum weights * u(start)` by all values.
-    fn pull_back_start(&self, discrete: &Discrete, values: &Values, weights: &[f64], gradient: &mut Values) {
+    /// Adds the derivative of `sum weights * u(start)` by all values, for each of several weights.
+    fn pull_back_start(
+        &self,
+        discrete: &Discrete,
+        values: &Values,
+        weights: &[Vec<f64>],
+        gradients: &mut [Values],
+    ) {
+        let nodes = discrete.grid.nodes();
+        let partials = self.start_partials(discrete, values);
+        for (weights, gradient) in weights.iter().zip(gradients) {
+            for partial in &partials {
+                let seeds = &weights[partial.residual * nodes..(partial.residual + 1) * nodes];
+                partial.pull_back(&discrete.start, seeds, gradient);
+            }
+        }
+    }
+
+    /// The derivatives of the initial values.
+    fn start_partials(&self, discrete: &Discrete, values: &Values) -> Vec<Partial> {
         let mut workspace = self.evaluated_start(discrete, values);
-        let seeds: Vec<Vec<f64>> = weights.chunks_exact(discrete.grid.nodes()).map(<[f64]>::to_vec).collect();
         let sources = Sources { discrete, values, u: &[], velocity: &[] };
-        workspace.pull_back(&self.compiled.start, &discrete.start, &seeds, &sources, gradient);
+        let block = &self.compiled.start;
+        let states = 0..block.residuals.outputs().len();
+        states.flat_map(|state| workspace.partials_of(block, &discrete.start, state, &sources)).collect()
     }
 
     /// The initial values just evaluated.
@@ -185,6 +220,34 @@ struct Stages<'a> {
     slopes: Vec<f64>,
     /// Time of the present stage.
     t: f64,
+    /// The derivatives of its equations.
+    partials: Partials,
+}
+
+/// One number on its way back through a step in time: its derivatives by the stages and by what the step began with.
+struct StepBack {
+    load: usize,
+    on_stages: Vec<Vec<f64>>,
+    on_u: Vec<f64>,
+}
+
+impl StepBack {
+    /// The last stage is the new solution.
+    fn new(load: usize, step: &Step, weights: Vec<f64>) -> StepBack {
+        let on_u = vec![0.0; weights.len()];
+        let mut on_stages = vec![on_u.clone(); step.stages() - 1];
+        on_stages.push(weights);
+        StepBack { load, on_stages, on_u }
+    }
+
+    /// From the base of a stage to what it was made from.
+    fn pass_on(&mut self, ahead: &[f64], on_base: &[f64]) {
+        for (on_stage, ahead) in self.on_stages.iter_mut().zip(ahead) {
+            on_stage.iter_mut().zip(on_base).for_each(|(weight, base)| *weight += ahead * base);
+        }
+        let rest = 1.0 - ahead.iter().sum::<f64>();
+        self.on_u.iter_mut().zip(on_base).for_each(|(weight, base)| *weight += rest * base);
+    }
 }
 
 impl<'a> Stages<'a> {
@@ -197,6 +260,7 @@ impl<'a> Stages<'a> {
                 None => vec![0.0; solution.values.parameters.len()],
             },
             t: 0.0,
+            partials: Partials::default(),
         }
     }
 
@@ -205,6 +269,7 @@ impl<'a> Stages<'a> {
         self.system.require_time()?;
         self.system.evaluate(value, stage);
         self.system.linearise(stage)?;
+        self.partials = self.system.partials();
         self.t = stage.t;
         Ok(())
     }
@@ -221,7 +286,7 @@ impl<'a> Stages<'a> {
 
     /// `dY = J^-1 (M dbase - r_p)` for each of the first parameters, as many as there are bases.
     fn step_forward(&mut self, bases: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, SolveError> {
-        let by_parameters = self.system.by_parameters();
+        let by_parameters = self.system.by_parameters(&self.partials, bases.len());
         let by_parameters = self.fold(by_parameters);
         let pattern = &self.system.discrete.pattern;
         let mut all = Vec::new();
@@ -237,7 +302,7 @@ impl<'a> Stages<'a> {
     /// values is added to the gradient.
     fn step_back(&mut self, weights: &[f64], gradient: &mut Values) -> Result<Vec<f64>, SolveError> {
         let multipliers = self.solve(weights, true)?;
-        self.system.pull_back(&multipliers, gradient);
+        self.system.pull_back(&self.partials, &multipliers, gradient);
         let mut on_base = vec![0.0; weights.len()];
         let pattern = &self.system.discrete.pattern;
         pattern.for_each(self.system.mass(), |row, column, m| on_base[column] += m * multipliers[row]);

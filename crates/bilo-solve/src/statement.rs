@@ -124,6 +124,44 @@ impl std::fmt::Debug for Signal {
     }
 }
 
+/// The nodes around a place and their weights in a function, or in a derivative of it of some order.
+pub type CurveWeights = Arc<dyn Fn(f64, usize) -> [(usize, f64); 3] + Send + Sync>;
+
+/// An unknown function of one number, such as a diffusivity of the state or a flux over time, by its values at nodes, which are
+/// parameters.
+#[derive(Clone)]
+pub struct Curve {
+    /// What stands for it in expressions: an opaque function of one input.
+    pub function: Function,
+    /// What it is a function of: an expression of states, coordinates and parameters, without curves.
+    pub argument: Expr,
+    /// The position of the first of its values among the parameters of the statement.
+    pub first: usize,
+    /// How it is made of its values.
+    pub weights: CurveWeights,
+    /// The times at which its slope jumps, if it is one of time.
+    pub corners: Vec<f64>,
+}
+
+impl std::fmt::Debug for Curve {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Curve")
+            .field("function", &self.function)
+            .field("first", &self.first)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Curve {
+    /// The curve, or a derivative of it, at a place.
+    pub(crate) fn at(&self, parameters: &[f64], place: f64, order: usize) -> f64 {
+        (self.weights)(place, order)
+            .iter()
+            .map(|&(node, weight)| weight * parameters[self.first + node])
+            .sum()
+    }
+}
+
 /// A well-posed problem on an interval or a rectangle, in expressions.
 ///
 /// The states are opaque functions of the space coordinates and, if evolving,
@@ -162,6 +200,8 @@ pub struct Statement {
     pub interface: Option<Interface>,
     /// Known functions of time, such as what a logger wrote down. They may stand in every expression of time.
     pub signals: Vec<Signal>,
+    /// Unknown functions of a state or of time. They may stand in every expression.
+    pub curves: Vec<Curve>,
     /// Symbols that stand for the length of a cell along each space axis, for
     /// terms that vanish with it; none if no expression has such a term.
     pub widths: Vec<Symbol>,

@@ -9,7 +9,7 @@ use crate::statement::Statement;
 pub(crate) struct Switches {
     tape: Option<Tape>,
     parameters: Vec<usize>,
-    /// Those at which known functions of time jump.
+    /// Those at which functions of time jump, or their slopes.
     fixed: Vec<f64>,
 }
 
@@ -31,7 +31,8 @@ impl Switches {
         let parameters: Option<Vec<usize>> = leaves.iter().map(number).collect();
         let tape =
             if times.is_empty() { None } else { Tape::compile(&statement.graph, &times, &leaves).ok() };
-        let fixed = statement.signals.iter().flat_map(|signal| signal.jumps.iter().copied()).collect();
+        let jumps = statement.signals.iter().flat_map(|signal| &signal.jumps);
+        let fixed = jumps.chain(statement.curves.iter().flat_map(|curve| &curve.corners)).copied().collect();
         let tape = tape.filter(|_| parameters.is_some());
         Switches { tape, parameters: parameters.unwrap_or_default(), fixed }
     }

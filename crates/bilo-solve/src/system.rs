@@ -24,6 +24,7 @@ pub(crate) struct Stage {
 pub(crate) struct Workspace {
     /// One column per slot; empty where the value is the same at all points.
     columns: Vec<Vec<f64>>,
+    pub(crate) arguments: Scratch<f64>,
     pub(crate) residuals: Scratch<f64>,
     pub(crate) partials: Scratch<f64>,
 }
@@ -32,7 +33,7 @@ impl Workspace {
     /// Coordinates and coefficients are filled in for good.
     pub(crate) fn new(block: &Block, placed: &Placed, values: &Values) -> Workspace {
         let fill = |(slot, meaning): (usize, &Slot)| match *meaning {
-            Slot::State { .. } | Slot::Jump { .. } => vec![0.0; placed.points.len()],
+            Slot::State { .. } | Slot::Jump { .. } | Slot::Curve { .. } => vec![0.0; placed.points.len()],
             Slot::Coefficient { coefficient, .. } => {
                 let mut column = vec![0.0; placed.points.len()];
                 placed.operator(slot).apply(&values.coefficients[coefficient], &mut column);
@@ -43,6 +44,7 @@ impl Workspace {
         };
         Workspace {
             columns: block.slots.iter().enumerate().map(fill).collect(),
+            arguments: Scratch::new(),
             residuals: Scratch::new(),
             partials: Scratch::new(),
         }
@@ -75,12 +77,35 @@ impl Workspace {
         block.slots.iter().zip(columns).map(input).collect()
     }
 
+    /// Evaluates the curves at their arguments.
+    fn run_curves(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
+        if block.arguments.outputs().is_empty() {
+            return;
+        }
+        let inputs = Workspace::inputs(&self.columns, block, placed, values, t);
+        block.arguments.eval(&inputs, placed.points.len(), &mut self.arguments);
+        for (slot, column) in block.slots.iter().zip(&mut self.columns) {
+            let Slot::Curve { curve, order, argument } = *slot else { continue };
+            let places = self.arguments.output(&block.arguments, argument);
+            for (value, &place) in column.iter_mut().zip(places) {
+                *value = block.curves[curve].at(&values.parameters, place, order);
+            }
+        }
+    }
+
     pub(crate) fn run_residuals(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
+        if placed.points.len() == 0 {
+            return;
+        }
+        self.run_curves(block, placed, values, t);
         let inputs = Workspace::inputs(&self.columns, block, placed, values, t);
         block.residuals.eval(&inputs, placed.points.len(), &mut self.residuals);
     }
 
     fn run_partials(&mut self, block: &Block, placed: &Placed, values: &Values, t: f64) {
+        if placed.points.len() == 0 {
+            return;
+        }
         let inputs = Workspace::inputs(&self.columns, block, placed, values, t);
         block.partials.eval(&inputs, placed.points.len(), &mut self.partials);
     }

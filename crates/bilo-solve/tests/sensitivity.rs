@@ -399,3 +399,83 @@ fn a_linear_problem_needs_one_factorisation_for_all_tangents() {
         assert!((2.0 * du - u).abs() < 1e-13);
     }
 }
+
+const OF_STATE: Text<'static> = Text {
+    parameters: &["c", "D0", "D1", "D2", "q0", "q1", "q2"],
+    interior: &["u_t - 0.1*div(D*grad(u)) - c*u"],
+    lower: &["u_x - q"],
+    upper: &["D*u_x + u - 1"],
+    initial: &["1 + 0.3*cos(pi*x)"],
+    ..EVOLVING
+};
+
+const OF_STATE_AT: [f64; 7] = [0.4, 1.0, 0.6, -0.2, 0.5, -0.3, 0.1];
+
+/// A diffusivity of the state, in divergence form and in a condition, and a flux over time.
+#[test]
+fn functions_of_a_state_and_of_time() {
+    let text = Text { curves: &[("D", "u"), ("q", "t")], ..OF_STATE };
+    Case::new(text, &OF_STATE_AT, &[], (16, 8)).check();
+}
+
+/// The same parabolas written out: the same equations, solved to 1e-12.
+#[test]
+fn functions_of_a_state_are_what_they_are_written_out() {
+    let curves = Text { curves: &[("D", "u"), ("q", "t")], ..OF_STATE };
+    let written = Text {
+        interior: &["u_t - 0.1*div((D0 + D1*u + D2*u^2)*grad(u)) - c*u"],
+        lower: &["u_x - (q0 + q1*t + q2*t^2)"],
+        upper: &["(D0 + D1*u + D2*u^2)*u_x + u - 1"],
+        ..OF_STATE
+    };
+    let [a, b] = [curves, written].map(|text| text.solve(&OF_STATE_AT, 16, 8).expect("solvable"));
+    assert!(a.field(0).iter().zip(b.field(0)).all(|(a, b)| (a - b).abs() < 1e-11 * b.abs()));
+}
+
+/// Of a state, of the other's and its own value with a place and a parameter, in the plane.
+#[test]
+fn a_function_of_an_expression() {
+    let text = Text {
+        parameters: &["k", "A0", "A1", "A2"],
+        curves: &[("A", "k*u + x*y")],
+        interior: &["-div(A*grad(u)) - 5"],
+        bottom: &["u_y - 0.3*A*u"],
+        ..SQUARE
+    };
+    Case::new(text, &[0.7, 1.0, 0.4, 0.2], &[], (8, 0)).check();
+}
+
+#[test]
+fn a_function_of_a_state_beside_an_interface() {
+    let text = Text {
+        parameters: &["z", "lambda", "mu0", "mu1", "mu2"],
+        curves: &[("mu", "u")],
+        interior: &["u_xx - mu*u + x"],
+        lower: &["u"],
+        upper: &["u"],
+        interface: Some(("z", &["u_jump + lambda*mu"])),
+        ..UNIT
+    };
+    Case::new(text, &[0.437, 2.0, 1.0, 0.5, 0.3], &[], (24, 0)).check();
+}
+
+/// Each of many numbers has the derivatives that it has alone, to the last bit: bands are factorised at each time, whatever is
+/// solved with them.
+#[test]
+fn adjoints_of_many_numbers_are_those_of_each() {
+    let text = Text { curves: &[("D", "u"), ("q", "t")], ..OF_STATE };
+    let case = Case::new(text, &OF_STATE_AT, &[], (16, 8));
+    let solution = case.solve(&case.values);
+    let load = |point: usize| {
+        let columns: Vec<&[f64]> = case.points.iter().map(|column| &column[point..=point]).collect();
+        let mut load = solution.load();
+        solution.scatter(&mut load, 0, &[0, 0], &columns, &[1.0]);
+        load
+    };
+    let loads: Vec<_> = (0..case.points[0].len()).map(load).collect();
+    let together = case.solver.adjoints(&solution, &loads).expect("regular");
+    for (load, found) in loads.iter().zip(&together) {
+        assert_eq!(*found, case.solver.adjoint(&solution, load).expect("regular"));
+        assert!(found.parameters.iter().any(|&slope| slope != 0.0));
+    }
+}

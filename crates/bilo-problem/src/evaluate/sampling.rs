@@ -53,20 +53,6 @@ impl Sampling {
         Sampling { coordinates, terms: vec![None] }
     }
 
-    /// The place of one datum.
-    pub fn of_datum(&self, datum: usize) -> Sampling {
-        let at = |columns: &[Vec<f64>], from: usize, count: usize| -> Vec<Vec<f64>> {
-            columns.iter().map(|column| column[from..from + count].to_vec()).collect()
-        };
-        let terms = self.terms.iter().map(|spread| {
-            let Spread { columns, weights, each } = spread.as_ref()?;
-            let from = datum * each;
-            let weights = weights[from..from + each].to_vec();
-            Some(Spread { columns: at(columns, from, *each), weights, each: *each })
-        });
-        Sampling { coordinates: at(&self.coordinates, datum, 1), terms: terms.collect() }
-    }
-
     /// The number of terms.
     pub fn terms(&self) -> usize {
         self.terms.len()
@@ -75,6 +61,15 @@ impl Sampling {
     /// The places of a term, one column per coordinate.
     pub fn columns(&self, term: usize) -> &[Vec<f64>] {
         self.terms[term].as_ref().map_or(&self.coordinates, |spread| &spread.columns)
+    }
+
+    /// The places of a term that each datum is made of, and their weights.
+    pub fn rows(&self, term: usize) -> Vec<Vec<(usize, f64)>> {
+        let Some(Spread { weights, each, .. }) = &self.terms[term] else {
+            return (0..self.coordinates[0].len()).map(|datum| vec![(datum, 1.0)]).collect();
+        };
+        let places: Vec<(usize, f64)> = weights.iter().copied().enumerate().collect();
+        places.chunks(*each).map(<[_]>::to_vec).collect()
     }
 
     /// What values at the places of a term are for each datum.

@@ -7,10 +7,15 @@ use bilo_expr::{Comparison, Expr, Graph};
 /// to rounding, is not held.
 const BEYOND: f64 = 1e-3;
 
+/// The ends beyond which states are held.
+pub(super) fn ends(range: &Coordinate) -> [f64; 2] {
+    let beyond = BEYOND * (range.hi - range.lo);
+    [range.lo - beyond, range.hi + beyond]
+}
+
 /// A state, or the nearest end where it leaves its range: functions of it are constant there.
 pub fn held(graph: &mut Graph, state: Expr, range: &Coordinate) -> Expr {
-    let beyond = BEYOND * (range.hi - range.lo);
-    let (lo, hi) = (graph.constant(range.lo - beyond), graph.constant(range.hi + beyond));
+    let [lo, hi] = ends(range).map(|end| graph.constant(end));
     let (below, above) =
         (graph.compare(Comparison::Less, state, lo), graph.compare(Comparison::Greater, state, hi));
     let inside = graph.select(above, hi, state);

@@ -144,7 +144,7 @@ impl Lattice {
     /// The nodes around a point and their weights.
     fn around(&self, columns: &[&[f64]], point: usize) -> Vec<(usize, f64)> {
         if let (&[Variable::State(_)], [axis]) = (&self.of[..], &self.axes[..]) {
-            return rounded::around(axis.along(columns[0][point]), axis.cells());
+            return rounded::weights(axis.along(columns[0][point]), axis.cells(), 0).to_vec();
         }
         let axes = self.axes.iter().zip(columns);
         corners(axes.map(|(axis, column)| (axis.nodes.len(), axis.around(column[point]))))

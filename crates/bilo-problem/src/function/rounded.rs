@@ -6,77 +6,42 @@
 //! positive at the nodes is positive everywhere; it is the polygon itself where that is straight, and next
 //! to the ends.
 
-use bilo_expr::{Expr, Graph};
+use super::polygon;
 
-/// The nodes around a place, so many cells from the first one, and their weights.
-pub(super) fn around(along: f64, cells: usize) -> Vec<(usize, f64)> {
-    let nearest = along.round() as usize;
+/// The nodes around a place, so many cells from the first one, and their weights in the function or a derivative of it by that
+/// place. Beyond the ends it goes on straight; the second derivative jumps in the middle of each cell.
+pub(super) fn weights(along: f64, cells: usize, order: usize) -> [(usize, f64); 3] {
+    let nearest = (along.round() as usize).min(cells);
+    if nearest == 0 || nearest == cells {
+        return polygon::weights(along, cells, order);
+    }
     let s = along - nearest as f64;
-    if nearest == 0 {
-        return vec![(0, 1.0 - s), (1, s)];
-    }
-    if nearest == cells {
-        return vec![(cells - 1, -s), (cells, 1.0 + s)];
-    }
-    let before = 0.5 * (0.5 - s).powi(2);
-    let after = 0.5 * (0.5 + s).powi(2);
-    vec![(nearest - 1, before), (nearest, 0.75 - s * s), (nearest + 1, after)]
-}
-
-/// The rounded polygon as an expression of the place, in cells from the first node; beyond the ends it goes on
-/// straight. The second derivative jumps in the middle of each cell:
-/// v_0 + (v_1 - v_0) w + Σ_i jump_i max(w - (i + 1/2), 0)²/2.
-pub fn expression(graph: &mut Graph, along: Expr, values: &[Expr]) -> Expr {
-    let zero = graph.constant(0.0);
-    let slopes: Vec<Expr> = values.windows(2).map(|pair| graph.sub(pair[1], pair[0])).collect();
-    // The second derivative around each node; around the two ends there is none.
-    let mut bends = vec![zero];
-    bends.extend(slopes.windows(2).map(|pair| graph.sub(pair[1], pair[0])));
-    bends.push(zero);
-    let mut terms = vec![values[0], graph.mul(slopes[0], along)];
-    for (cell, pair) in bends.windows(2).enumerate() {
-        let middle = graph.constant(cell as f64 + 0.5);
-        let beyond = graph.sub(along, middle);
-        let beyond = graph.max(beyond, zero);
-        let square = graph.mul(beyond, beyond);
-        let half = graph.constant(0.5);
-        let jump = graph.sub(pair[1], pair[0]);
-        let jump = graph.mul(half, jump);
-        terms.push(graph.mul(jump, square));
-    }
-    graph.sum(&terms)
+    let [before, own, after] = match order {
+        0 => [0.5 * (0.5 - s).powi(2), 0.75 - s * s, 0.5 * (0.5 + s).powi(2)],
+        1 => [s - 0.5, -2.0 * s, s + 0.5],
+        2 => [1.0, -2.0, 1.0],
+        _ => [0.0; 3],
+    };
+    [(nearest - 1, before), (nearest, own), (nearest + 1, after)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bilo_expr::{Input, Leaf, Scratch, Tape};
 
     const VALUES: [f64; 6] = [0.3, 1.0, 0.2, 0.4, 0.4, 2.0];
 
+    fn derivative(along: f64, order: usize) -> f64 {
+        weights(along, VALUES.len() - 1, order).iter().map(|&(node, weight)| weight * VALUES[node]).sum()
+    }
+
     fn by_weights(along: f64) -> f64 {
-        around(along, VALUES.len() - 1).iter().map(|&(node, weight)| weight * VALUES[node]).sum()
+        derivative(along, 0)
     }
 
     /// Places off the nodes and the middles of cells, and these themselves.
     fn places() -> Vec<f64> {
         (0..=100).map(|i| f64::from(i) / 20.0).collect()
-    }
-
-    /// Sums of 25 numbers of the size 1 to 25: up to rounding.
-    #[test]
-    fn the_expression_is_the_weighted_sum() {
-        let mut graph = Graph::new();
-        let symbol = graph.symbol("w");
-        let along = graph.leaf(symbol);
-        let values: Vec<Expr> = VALUES.iter().map(|&value| graph.constant(value)).collect();
-        let whole = expression(&mut graph, along, &values);
-        let tape = Tape::compile(&graph, &[whole], &[Leaf::Symbol(symbol)]).unwrap();
-        let mut scratch = Scratch::new();
-        tape.eval(&[Input::Column(&places())], places().len(), &mut scratch);
-        for (&found, along) in scratch.output(&tape, 0).iter().zip(places()) {
-            assert!((found - by_weights(along)).abs() < 1e-13, "{along}: {found}");
-        }
     }
 
     /// The mean of the polygon over a window, by the midpoint rule on 1000 parts of it: its corners cost
@@ -91,6 +56,20 @@ mod tests {
             let part = |i: i32| polygon(along - 0.5 + (f64::from(i) + 0.5) / 1000.0);
             let mean: f64 = (0..1000).map(part).sum::<f64>() / 1000.0;
             assert!((by_weights(along) - mean).abs() < 1e-5, "{along}: {} and {mean}", by_weights(along));
+        }
+    }
+
+    /// Central differences over 1e-4 of a spline of second degree are exact within its pieces but for rounding, 1e-16 over 1e-4
+    /// and over 1e-8; beyond the ends, too. The second derivative jumps where pieces meet.
+    #[test]
+    fn derivatives_are_those_of_the_function() {
+        let h = 1e-4;
+        for along in (-3..=103).map(|i| f64::from(i) / 20.0 + 0.013) {
+            let slope = (by_weights(along + h) - by_weights(along - h)) / (2.0 * h);
+            assert!((derivative(along, 1) - slope).abs() < 1e-11, "{along}");
+            let bend = (by_weights(along + h) - 2.0 * by_weights(along) + by_weights(along - h)) / (h * h);
+            assert!((derivative(along, 2) - bend).abs() < 1e-6, "{along}");
+            assert_eq!(derivative(along, 3), 0.0);
         }
     }
 

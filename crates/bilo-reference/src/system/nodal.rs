@@ -1,11 +1,13 @@
-//! Unknown functions of a state or of time: in the equations of the classical solver they are expressions of that,
-//! whose parameters are the values at the nodes of their grids.
+//! Unknown functions of a state or of time: in the equations of the classical solver they are curves, whose parameters are the
+//! values at the nodes of their grids.
 
 use super::Axes;
-use bilo_expr::{Expr, Symbol};
+use super::parts::{Parts, Standing};
+use bilo_expr::{Expr, Function, Symbol};
 use bilo_problem::diagnostic::Result;
-use bilo_problem::function::{held, polygon, rounded};
-use bilo_problem::{Names, Problem, UnknownFunction, Variable};
+use bilo_problem::{Names, Problem, UnknownFunction, Variable, function};
+use bilo_solve::Curve;
+use std::sync::Arc;
 
 /// Whether a function's values at nodes are parameters of the equations: it depends on a state, or on time alone. One of
 /// places is a coefficient, whose values the solver takes at its own nodes.
@@ -21,14 +23,14 @@ pub(super) fn has_parameters(function: &UnknownFunction, axes: &Axes) -> bool {
 pub(super) enum Content {
     /// Given by their values at nodes, which are parameters.
     Nodal,
-    /// As they are stated: the truth, else the guess. What is no formula is taken at the nodes.
+    /// As they are stated: the truth, else the guess. What is no formula is given by its values at nodes.
     Stated,
     /// Known by their names alone: for equations that are to be read, not solved.
     Named,
 }
 
-/// Binds each of them, those of states once the states are bound. Returns the parameters of all unknown functions; one
-/// of places, or one that is stated, has none.
+/// Binds those that are stated as formulas, those of states once the states are bound. Returns the parameters of all unknown
+/// functions; one of places, or one that is stated, has none.
 pub(super) fn bind(
     problem: &Problem,
     axes: &Axes,
@@ -40,39 +42,70 @@ pub(super) fn bind(
         if !has_parameters(unknown, axes) || content == Content::Named {
             continue;
         }
-        let arguments = names.arguments(unknown);
         let known = unknown.truth.as_ref().unwrap_or(&unknown.guess);
-        let value = match (content, known.formula()) {
-            (Content::Stated, Some(formula)) => names.lower_within(unknown, &arguments, formula)?,
-            (Content::Stated, None) => {
-                let values = unknown.on_nodes(problem, known)?;
-                let values: Vec<Expr> = values.iter().map(|&value| names.graph.constant(value)).collect();
-                between_nodes(names, unknown, arguments[0], &values)
+        match (content, known.formula()) {
+            (Content::Stated, Some(formula)) => {
+                let arguments = names.arguments(unknown);
+                let value = names.lower_within(unknown, &arguments, formula)?;
+                names.bind_value(unknown, &arguments, value);
             }
             _ => {
                 let name = |node| format!("{} at node {node}", unknown.name);
                 *parameters = (0..unknown.nodes[0]).map(|node| names.graph.symbol(&name(node))).collect();
-                let values: Vec<Expr> = parameters.iter().map(|&symbol| names.graph.leaf(symbol)).collect();
-                between_nodes(names, unknown, arguments[0], &values)
             }
-        };
-        names.bind_value(unknown, &arguments, value);
+        }
     }
     Ok(all)
 }
 
-/// The function with these values at its nodes. Equations are differentiated by a state, so corners are rounded there.
-fn between_nodes(names: &mut Names, unknown: &UnknownFunction, argument: Symbol, values: &[Expr]) -> Expr {
-    let (graph, range) = (&mut names.graph, &unknown.of[0].axis);
-    let argument = graph.leaf(argument);
-    let of_state = unknown.state().is_some();
-    let inside = if of_state { held(graph, argument, range) } else { argument };
-    let lo = graph.constant(range.lo);
-    let step = graph.constant((range.hi - range.lo) / (values.len() - 1) as f64);
-    let distance = graph.sub(inside, lo);
-    let along = graph.div(distance, step);
-    match of_state {
-        true => rounded::expression(graph, along, values),
-        false => polygon::expression(graph, along, values),
+/// A function that is given by its values at nodes: what it is of, and where these are among the parameters.
+pub(super) struct NodalFunction {
+    pub(super) function: Function,
+    pub(super) curve: function::Curve,
+    pub(super) of: Variable,
+    pub(super) first: usize,
+}
+
+impl Parts<'_> {
+    /// All of them.
+    pub(super) fn nodal_functions(&self) -> Vec<NodalFunction> {
+        let (mut first, mut all) = (self.names.eta.len(), vec![]);
+        for (number, unknown) in self.problem.functions.iter().enumerate() {
+            if self.nodal[number].is_empty() {
+                continue;
+            }
+            let (function, of) = (self.names.functions[number], unknown.of[0].variable);
+            all.push(NodalFunction { function, curve: function::Curve::new(unknown), of, first });
+            first += self.nodal[number].len();
+        }
+        all
+    }
+
+    /// The curves of the statement, in terms of its states.
+    pub(super) fn curves(&mut self, states: &[Function]) -> Vec<Curve> {
+        let nodal = self.nodal_functions();
+        let curve = |NodalFunction { function, curve, of, first }| {
+            let argument = self.argument(of);
+            let argument = self.with_states(states, argument);
+            let corners = curve.corners();
+            Curve {
+                function,
+                argument,
+                first,
+                weights: Arc::new(move |x, order| curve.weights(x, order)),
+                corners,
+            }
+        };
+        nodal.into_iter().map(curve).collect()
+    }
+
+    fn argument(&mut self, of: Variable) -> Expr {
+        match of {
+            Variable::Coordinate(coordinate) => self.names.graph.leaf(self.names.coordinates[coordinate]),
+            Variable::State(state) => match self.standing[state] {
+                Standing::Solved(state) => self.names.graph.value(self.states[state]),
+                Standing::Defined(value) => value,
+            },
+        }
     }
 }

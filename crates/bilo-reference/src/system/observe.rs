@@ -1,10 +1,11 @@
 //! A classical solution at points: states, and formulas of states, coordinates and unknowns.
 
+use super::nodal::NodalFunction;
 use super::parts::Standing;
 use super::{Solved, SystemSolution};
 use bilo_expr::{Expr, Function, Input, Leaf, MultiIndex, Scratch, Symbol, Tape};
 use bilo_problem::diagnostic::{Diagnostic, Error, Origin, Result};
-use bilo_problem::{Formula, Names, given_columns};
+use bilo_problem::{Formula, Names, Variable, given_columns};
 use bilo_solve::Solution;
 use std::collections::BTreeMap;
 
@@ -19,6 +20,13 @@ impl EvaluatedFormula {
     pub(super) fn values(&self) -> Vec<f64> {
         self.scratch.output(&self.tape, 0).to_vec()
     }
+
+    /// The derivative of Σ seed · value by each leaf, by point.
+    pub(super) fn pull_back(&mut self, seed: Input<'_, f64>) -> impl Iterator<Item = (&Leaf, &[f64])> {
+        self.tape.adjoint(&[seed], &mut self.scratch);
+        let (tape, scratch) = (&self.tape, &self.scratch);
+        self.leaves.iter().enumerate().map(|(input, leaf)| (leaf, scratch.input_adjoint(tape, input)))
+    }
 }
 
 impl SystemSolution<'_> {
@@ -27,11 +35,16 @@ impl SystemSolution<'_> {
         match self.reference.standing[state] {
             Standing::Solved(state) => self.solved_state(state, columns),
             Standing::Defined(value) => {
-                let leaf = |leaf: &Leaf| self.leaf(leaf, columns, &Origin::none());
-                let evaluated = evaluate(&self.reference.names, value, columns[0].len(), leaf);
+                let evaluated = self.defined(value, columns);
                 evaluated.expect("what defines a state was chosen to have values at points").values()
             }
         }
+    }
+
+    /// What defines a state, at points.
+    pub(super) fn defined(&self, value: Expr, columns: &[Vec<f64>]) -> Result<EvaluatedFormula> {
+        let leaf = |leaf: &Leaf| self.leaf(leaf, columns, &Origin::none());
+        evaluate(&self.reference.names, value, columns[0].len(), leaf)
     }
 
     /// Whether a state is solved for. One that an equation defines comes from differences of others, which are far
@@ -123,9 +136,27 @@ impl SystemSolution<'_> {
                     Ok(self.solved_state(state, columns))
                 }
                 (Some(_), Solved::Godunov(_)) => Err(no_derivatives(origin)),
+                (None, _) if let Some(nodal) = self.reference.nodal_function(*function) => {
+                    Ok(self.curve(nodal, index.order(), columns))
+                }
                 (None, _) if index.order() == 0 => Ok(self.unknown_function(*function, columns)),
                 (None, _) => Err(no_slopes(origin)),
             },
+        }
+    }
+
+    /// A function that is given by its values at nodes, or a derivative of it, at points.
+    pub(super) fn curve(&self, nodal: &NodalFunction, order: usize, columns: &[Vec<f64>]) -> Vec<f64> {
+        let value = |&(node, weight): &(usize, f64)| weight * self.parameters[nodal.first + node];
+        let at = |&place: &f64| nodal.curve.weights(place, order).iter().map(value).sum();
+        self.argument(nodal, columns).iter().map(at).collect()
+    }
+
+    /// What it is a function of, at points.
+    pub(super) fn argument(&self, nodal: &NodalFunction, columns: &[Vec<f64>]) -> Vec<f64> {
+        match nodal.of {
+            Variable::Coordinate(coordinate) => columns[coordinate].clone(),
+            Variable::State(state) => self.state(state, columns),
         }
     }
 

@@ -19,13 +19,17 @@ impl Profile {
         theta.functions.iter().cloned().map(Profile::Nodal).collect()
     }
 
-    /// The truth of each unknown function, or its guess where none is stated.
-    pub(super) fn stated(problem: &Problem) -> Result<Vec<Profile>> {
-        let known = |function: &UnknownFunction| {
+    /// The truth of each unknown function, or its guess where none is stated; by its values where these are parameters, so many
+    /// for each function.
+    pub(super) fn stated(problem: &Problem, nodal: &[usize]) -> Result<Vec<Profile>> {
+        let known = |(function, &nodal): (&UnknownFunction, &usize)| {
             let known = function.truth.as_ref().unwrap_or(&function.guess);
-            function.evaluator(problem, known).map(Profile::Known)
+            match nodal {
+                0 => function.evaluator(problem, known).map(Profile::Known),
+                _ => function.on_nodes(problem, known).map(Profile::Nodal),
+            }
         };
-        problem.functions.iter().map(known).collect()
+        problem.functions.iter().zip(nodal).map(known).collect()
     }
 
     /// Its values at points, given by one column per argument of the function.

@@ -1,21 +1,49 @@
 //! Derivatives of observed values by the unknowns' variables eta: by the tangents of the classical
 //! solution, one linear solve per unknown and time step, and by its adjoint, one for all unknowns.
 
+use super::nodal::NodalFunction;
 use super::observe::EvaluatedFormula;
+use super::parts::Standing;
 use super::profile::Profile;
 use super::{Engine, ReferenceError, Solved, SystemSolution, solver_nodes};
 use bilo_expr::{Input, Leaf, MultiIndex};
 use bilo_fit::sensitivities::Sensitivities;
-use bilo_problem::Formula;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
-use bilo_solve::Solution;
+use bilo_problem::{Formula, Variable};
 use bilo_solve::conservation::{Evolution, Inputs};
+use bilo_solve::{Load, Solution};
 
 /// Derivatives of a solution by each eta.
 pub(super) enum Tangents {
     Central(Vec<Solution>),
     Godunov(Vec<Evolution>),
+}
+
+/// Numbers that the fields of so many adjoint solves have together, and most of these.
+const ROOM: usize = 4_000_000;
+const MOST_AT_ONCE: usize = 64;
+
+/// Something that the values of a formula move with, and their derivatives by it, point by point.
+struct Source {
+    of: Of,
+    by: Vec<f64>,
+}
+
+enum Of {
+    Parameter(usize),
+    /// A derivative of a state that is solved for.
+    State(usize, MultiIndex),
+    /// An unknown function of places.
+    Function(usize),
+    /// A function that is given by its values at nodes: the parameters around each point with their weights.
+    Curve(Vec<[(usize, f64); 3]>),
+}
+
+/// Weights on derivatives of states at points.
+struct Weighted<'s> {
+    columns: Vec<Vec<f64>>,
+    by_states: Vec<(usize, &'s MultiIndex, Vec<f64>)>,
 }
 
 impl SystemSolution<'_> {
@@ -28,25 +56,20 @@ impl SystemSolution<'_> {
     ) -> Result<Sensitivities> {
         let tangents = self.tangents()?;
         let mut evaluated = self.evaluate(formula, columns)?;
-        let values = evaluated.values();
-        let mut slopes = vec![vec![0.0; values.len()]; self.reference.names.eta.len()];
-        for (leaf, by_leaf) in evaluated.pull_back(Input::Uniform(1.0)) {
-            for (j, slope) in slopes.iter_mut().enumerate() {
-                match leaf {
-                    Leaf::Derivative(function, index) => {
-                        // Unknown functions and given fields do not move with the scalars.
-                        if let Some(state) = self.reference.state(*function) {
-                            add_product(slope, by_leaf, self.moved(tangents, j, state, index, columns));
-                        }
+        let mut slopes = vec![vec![0.0; columns[0].len()]; self.reference.names.eta.len()];
+        for Source { of, by } in self.sources(&mut evaluated, columns)? {
+            match of {
+                Of::State(state, index) => {
+                    for (j, slope) in slopes.iter_mut().enumerate() {
+                        add_product(slope, &by, self.moved(tangents, j, state, &index, columns));
                     }
-                    Leaf::Symbol(symbol) if *symbol == self.reference.names.eta[j] => {
-                        slope.iter_mut().zip(by_leaf).for_each(|(sum, by_leaf)| *sum += by_leaf);
-                    }
-                    Leaf::Symbol(_) => {}
                 }
+                Of::Parameter(j) if j < slopes.len() => add(&mut slopes[j], &by),
+                // Unknown functions do not move with the scalars.
+                Of::Parameter(_) | Of::Function(_) | Of::Curve(_) => {}
             }
         }
-        Ok(Sensitivities { values, slopes })
+        Ok(Sensitivities { values: evaluated.values(), slopes })
     }
 
     /// Solves for the derivatives by the scalars, which are kept.
@@ -54,45 +77,125 @@ impl SystemSolution<'_> {
         self.tangents().map(drop)
     }
 
-    /// The derivatives of Σ_i weights_i value_i over the points by everything unknown, by one adjoint
-    /// solve.
-    ///
-    /// # Panics
-    /// If the solution is that of a stated truth rather than of values on grids.
-    pub(crate) fn gradient(&self, formula: &Formula, columns: &[Vec<f64>], weights: &[f64]) -> Result<Theta> {
-        let mut evaluated = self.evaluate(formula, columns)?;
-        let mut gradient = self.no_slopes();
-        let mut by_parameters = vec![0.0; self.parameters.len()];
-        let mut by_states = vec![];
-        for (leaf, by_leaf) in evaluated.pull_back(Input::Column(weights)) {
+    /// What the values of a formula move with, at each point.
+    fn sources(&self, evaluated: &mut EvaluatedFormula, columns: &[Vec<f64>]) -> Result<Vec<Source>> {
+        let leaves: Vec<(Leaf, Vec<f64>)> =
+            evaluated.pull_back(Input::Uniform(1.0)).map(|(leaf, by)| (leaf.clone(), by.to_vec())).collect();
+        let mut sources = vec![];
+        for (leaf, by) in leaves {
             match leaf {
-                Leaf::Derivative(function, index) => match self.reference.state(*function) {
-                    Some(state) => by_states.push((state, index.clone(), by_leaf.to_vec())),
-                    None if self.reference.names.given_field(*function).is_some() => {}
-                    None => {
-                        let unknown = self.reference.unknown_function(*function);
-                        let lattice = &self.reference.lattices[unknown];
-                        lattice.scatter(&mut gradient.functions[unknown], &lattice.select(columns), by_leaf);
-                    }
-                },
                 Leaf::Symbol(symbol) => {
-                    if let Some(j) =
-                        self.reference.parameters.iter().position(|parameter| parameter == symbol)
-                    {
-                        by_parameters[j] += by_leaf.iter().sum::<f64>();
+                    let parameter = self.reference.parameters.iter().position(|&other| other == symbol);
+                    sources.extend(parameter.map(|j| Source { of: Of::Parameter(j), by }));
+                }
+                Leaf::Derivative(function, index) => {
+                    if let Some(state) = self.reference.state(function) {
+                        sources.push(Source { of: Of::State(state, index), by });
+                    } else if let Some(nodal) = self.reference.nodal_function(function) {
+                        self.add_nodal(&mut sources, (nodal, index.order()), by, columns)?;
+                    } else if self.reference.names.given_field(function).is_none() {
+                        let unknown = self.reference.unknown_function(function);
+                        sources.push(Source { of: Of::Function(unknown), by });
                     }
                 }
             }
         }
-        add(&mut by_parameters, &self.through_states(&by_states, columns, &mut gradient)?);
-        let (by_eta, mut rest) = by_parameters.split_at(gradient.eta.len());
-        add(&mut gradient.eta, by_eta);
-        for (by_values, &count) in gradient.functions.iter_mut().zip(&self.reference.nodal) {
-            let (own, others) = rest.split_at(count);
-            add(by_values, own);
-            rest = others;
+        Ok(sources)
+    }
+
+    /// What moves a function that is given by its values at nodes: these, and the state that it is of.
+    fn add_nodal(
+        &self,
+        sources: &mut Vec<Source>,
+        (nodal, order): (&NodalFunction, usize),
+        by: Vec<f64>,
+        columns: &[Vec<f64>],
+    ) -> Result<()> {
+        if let Variable::State(state) = nodal.of {
+            let slopes = self.curve(nodal, order + 1, columns);
+            let by: Vec<f64> = by.iter().zip(slopes).map(|(by, slope)| by * slope).collect();
+            match self.reference.standing[state] {
+                Standing::Solved(state) => {
+                    let index = MultiIndex::zero(columns.len());
+                    sources.push(Source { of: Of::State(state, index), by });
+                }
+                Standing::Defined(value) => {
+                    let mut defined = self.defined(value, columns)?;
+                    for mut source in self.sources(&mut defined, columns)? {
+                        source.by.iter_mut().zip(&by).for_each(|(own, by)| *own *= by);
+                        sources.push(source);
+                    }
+                }
+            }
         }
-        Ok(gradient)
+        let around = |&place: &f64| {
+            nodal.curve.weights(place, order).map(|(node, weight)| (nodal.first + node, weight))
+        };
+        let around = self.argument(nodal, columns).iter().map(around).collect();
+        sources.push(Source { of: Of::Curve(around), by });
+        Ok(())
+    }
+
+    /// The derivatives of a weighted sum of values by everything unknown, for each row of (point, weight), by one adjoint solve
+    /// each, all of them at the same time.
+    ///
+    /// # Panics
+    /// If the solution is that of a stated truth rather than of values on grids.
+    pub(crate) fn gradients(
+        &self,
+        formula: &Formula,
+        columns: &[Vec<f64>],
+        rows: &[Vec<(usize, f64)>],
+    ) -> Result<Vec<Theta>> {
+        let mut evaluated = self.evaluate(formula, columns)?;
+        let sources = self.sources(&mut evaluated, columns)?;
+        let mut gradients = vec![self.no_slopes(); rows.len()];
+        let mut by_parameters = vec![vec![0.0; self.parameters.len()]; rows.len()];
+        let mut weighted = vec![];
+        for ((row, gradient), by_parameters) in rows.iter().zip(&mut gradients).zip(&mut by_parameters) {
+            let at = |column: &Vec<f64>| row.iter().map(|&(point, _)| column[point]).collect();
+            let columns: Vec<Vec<f64>> = columns.iter().map(at).collect();
+            let mut by_states = vec![];
+            for Source { of, by } in &sources {
+                let by: Vec<f64> = row.iter().map(|&(point, weight)| weight * by[point]).collect();
+                match of {
+                    Of::Parameter(j) => by_parameters[*j] += by.iter().sum::<f64>(),
+                    Of::State(state, index) => by_states.push((*state, index, by)),
+                    Of::Function(unknown) => {
+                        let lattice = &self.reference.lattices[*unknown];
+                        lattice.scatter(&mut gradient.functions[*unknown], &lattice.select(&columns), &by);
+                    }
+                    Of::Curve(around) => {
+                        for (&(point, _), by) in row.iter().zip(by) {
+                            for &(parameter, weight) in &around[point] {
+                                by_parameters[parameter] += weight * by;
+                            }
+                        }
+                    }
+                }
+            }
+            weighted.push(Weighted { columns, by_states });
+        }
+        let through_states = self.through_states(&weighted, &mut gradients)?;
+        for ((gradient, mut direct), through) in gradients.iter_mut().zip(by_parameters).zip(through_states) {
+            add(&mut direct, &through);
+            let (by_eta, mut rest) = direct.split_at(gradient.eta.len());
+            add(&mut gradient.eta, by_eta);
+            for (by_values, &count) in gradient.functions.iter_mut().zip(&self.reference.nodal) {
+                let (own, others) = rest.split_at(count);
+                add(by_values, own);
+                rest = others;
+            }
+        }
+        Ok(gradients)
+    }
+
+    /// How many adjoint solves share their linearised equations: as many as have room. Fewer would not change them by a bit where
+    /// matrices are bands; elsewhere it is the same number whatever the threads.
+    pub(crate) fn at_once(&self) -> usize {
+        let Solved::Central(solution) = &self.solved else { return 1 };
+        let size: usize = (0..self.reference.states.len()).map(|state| solution.field(state).len()).sum();
+        (ROOM / size.max(1)).clamp(1, MOST_AT_ONCE)
     }
 
     /// Zero for everything unknown.
@@ -105,44 +208,54 @@ impl SystemSolution<'_> {
         Theta { eta: vec![0.0; self.reference.names.eta.len()], functions }
     }
 
-    /// One adjoint solve, loaded with weights on derivatives of states at points: returns the derivatives by
+    /// An adjoint solve for each of some weights: returns the derivatives by
     /// the parameters and adds those by functions of coordinates.
     fn through_states(
         &self,
-        by_states: &[(usize, MultiIndex, Vec<f64>)],
-        columns: &[Vec<f64>],
-        gradient: &mut Theta,
-    ) -> std::result::Result<Vec<f64>, ReferenceError> {
+        weighted: &[Weighted<'_>],
+        gradients: &mut [Theta],
+    ) -> std::result::Result<Vec<Vec<f64>>, ReferenceError> {
         match (&self.reference.engine, &self.solved) {
             (Engine::Central(solver), Solved::Central(solution)) => {
-                let mut load = solution.load();
-                for (state, index, weights) in by_states {
-                    let (orders, points) = self.reference.axes.along(index, columns);
-                    solution.scatter(&mut load, *state, &orders, &points, weights);
-                }
-                let found = solver.adjoint(solution, &load)?;
+                let loads: Vec<Load> =
+                    weighted.iter().map(|weighted| self.load(solution, weighted)).collect();
+                let found = solver.adjoints(solution, &loads)?;
+                let resolution = &self.reference.resolution;
                 // Given fields, which come after the unknown functions, are not differentiated by.
-                let functions = self.reference.coefficients.iter().zip(&found.coefficients);
-                for (coefficient, (&function, by_nodes)) in functions.enumerate() {
-                    let resolution = &self.reference.resolution;
+                for (coefficient, &function) in self.reference.coefficients.iter().enumerate() {
                     let nodes = solver_nodes(solver, coefficient, &self.parameters, resolution)?;
-                    self.pull_back_profile(gradient, function, &nodes, by_nodes);
+                    for (found, gradient) in found.iter().zip(&mut *gradients) {
+                        self.pull_back_profile(gradient, function, &nodes, &found.coefficients[coefficient]);
+                    }
                 }
-                Ok(found.parameters)
+                Ok(found.into_iter().map(|found| found.parameters).collect())
             }
             (Engine::Godunov(godunov, start), Solved::Godunov(run)) => {
-                let weights = by_states.iter().map(|(_, _, weights)| weights);
-                let places = weights.flat_map(|weights| self.reference.axes.plane(columns).zip(weights));
-                let places: Vec<_> = places.map(|((x, t), &weight)| (x, t, weight)).collect();
-                let found = run.adjoint(&run.evolution.scatter(&places))?;
-                if let Some(function) = *start {
-                    let nodes = [self.reference.cell_nodes(godunov)];
-                    self.pull_back_profile(gradient, function, &nodes, &found.initial);
+                let mut all = vec![];
+                for (Weighted { columns, by_states }, gradient) in weighted.iter().zip(gradients) {
+                    let weights = by_states.iter().map(|(_, _, weights)| weights);
+                    let places = weights.flat_map(|weights| self.reference.axes.plane(columns).zip(weights));
+                    let places: Vec<_> = places.map(|((x, t), &weight)| (x, t, weight)).collect();
+                    let found = run.adjoint(&run.evolution.scatter(&places))?;
+                    if let Some(function) = *start {
+                        let nodes = [self.reference.cell_nodes(godunov)];
+                        self.pull_back_profile(gradient, function, &nodes, &found.initial);
+                    }
+                    all.push(found.parameters);
                 }
-                Ok(found.parameters)
+                Ok(all)
             }
             _ => unreachable!("solved by its own engine"),
         }
+    }
+
+    fn load(&self, solution: &Solution, Weighted { columns, by_states }: &Weighted<'_>) -> Load {
+        let mut load = solution.load();
+        for (state, index, weights) in by_states {
+            let (orders, points) = self.reference.axes.along(index, columns);
+            solution.scatter(&mut load, *state, &orders, &points, weights);
+        }
+        load
     }
 
     /// From derivatives by an unknown function at the solver's nodes to those at the nodes of its grid.
@@ -188,15 +301,6 @@ impl SystemSolution<'_> {
             (Engine::Godunov(..), Solved::Central(_)) => unreachable!("solved by its own engine"),
         });
         tangents.as_ref().map_err(Clone::clone)
-    }
-}
-
-impl EvaluatedFormula {
-    /// The derivative of Σ seed · value by each leaf, by point.
-    fn pull_back(&mut self, seed: Input<'_, f64>) -> impl Iterator<Item = (&Leaf, &[f64])> {
-        self.tape.adjoint(&[seed], &mut self.scratch);
-        let (tape, scratch) = (&self.tape, &self.scratch);
-        self.leaves.iter().enumerate().map(|(input, leaf)| (leaf, scratch.input_adjoint(tape, input)))
     }
 }
 

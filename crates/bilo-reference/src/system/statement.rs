@@ -302,6 +302,7 @@ impl<'a> Parts<'a> {
     /// The whole statement.
     pub(super) fn statement(&mut self) -> Result<Statement> {
         let states = self.plain_states();
+        let curves = self.curves(&states);
         let interface = self.interface(&states)?;
         let interior = self.interior_by_state()?;
         let faults = self.condition_faults(&interior);
@@ -329,6 +330,7 @@ impl<'a> Parts<'a> {
             widths: self.widths.clone(),
             pins: self.pins.clone(),
             signals: self.signals(),
+            curves,
             graph: self.names.graph.clone(),
             ..Statement::default()
         })

@@ -1,9 +1,12 @@
 //! Statements from text, and measured orders of convergence.
 #![allow(dead_code, unreachable_pub)]
 
+use std::sync::Arc;
+
 use bilo_expr::{Expr, Graph, Scope, Symbol, lower, parse};
 use bilo_solve::{
-    Axis, Boundary, End, Interface, Mask, Resolution, Side, Solution, SolveError, Solver, Statement, Values,
+    Axis, Boundary, Curve, End, Interface, Mask, Resolution, Side, Solution, SolveError, Solver, Statement,
+    Values,
 };
 
 /// A problem as text. Space is `x` or `x` and `y`, time is `t`.
@@ -18,6 +21,8 @@ pub struct Text<'a> {
     pub parameters: &'a [&'a str],
     /// Names with the axes they depend on.
     pub coefficients: &'a [(&'a str, &'a [&'a str])],
+    /// Names of parabolas with what they are functions of; the parameters of `D` begin with `D0`, of `D0 + D1*s + D2*s^2`.
+    pub curves: &'a [(&'a str, &'a str)],
     pub interior: &'a [&'a str],
     pub lower: &'a [&'a str],
     pub upper: &'a [&'a str],
@@ -42,6 +47,7 @@ pub const UNIT: Text<'static> = Text {
     states: &["u"],
     parameters: &[],
     coefficients: &[],
+    curves: &[],
     interior: &[],
     lower: &[],
     upper: &[],
@@ -89,6 +95,7 @@ impl Text<'_> {
             .iter()
             .map(|(name, of)| function(&mut graph, name, &of.iter().map(symbol_of).collect::<Vec<_>>()))
             .collect();
+        let curves = self.curves.iter().map(|curve| self.curve(curve, &mut graph, &mut scope)).collect();
         let mut read = |texts: &[&str]| -> Vec<Expr> {
             let read_one = |text: &&str| {
                 let ast = parse(text).expect("the test's text is right");
@@ -123,10 +130,27 @@ impl Text<'_> {
             guess,
             mask,
             signals: vec![],
+            curves,
             widths: vec![],
             pins: vec![],
             interface,
         }
+    }
+
+    fn curve(&self, &(name, argument): &(&str, &str), graph: &mut Graph, scope: &mut Scope) -> Curve {
+        let argument =
+            lower(&parse(argument).expect("right"), graph, scope).expect("the test's text is right");
+        let function = graph.function(name, vec![argument]);
+        let value = graph.value(function);
+        scope.bind(name, value);
+        let first = self.parameters.iter().position(|&p| p == format!("{name}0")).expect("it has parameters");
+        let weights = |s: f64, order: usize| match order {
+            0 => [(0, 1.0), (1, s), (2, s * s)],
+            1 => [(0, 0.0), (1, 1.0), (2, 2.0 * s)],
+            2 => [(0, 0.0), (1, 0.0), (2, 2.0)],
+            _ => [(0, 0.0), (1, 0.0), (2, 0.0)],
+        };
+        Curve { function, argument, first, weights: Arc::new(weights), corners: vec![] }
     }
 
     fn axis(&self, name: &str, symbol: Symbol, (lo, hi): (f64, f64)) -> Axis {
