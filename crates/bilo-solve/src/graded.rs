@@ -68,12 +68,14 @@ pub(crate) fn times(
     nominal: usize,
 ) -> Result<Line, SolveError> {
     let ends = ends(axis, switches);
-    let mut tolerance = TOLERANCE;
+    let (mut tolerance, mut sizes) = (TOLERANCE, vec![]);
     loop {
-        let pilot = pilot(system, start, (axis, &ends), Start::Consistent, tolerance)?;
-        let line = of_density(&pilot, &ends, steps, nominal);
+        let way = pilot(Pilot::new(system, start, &sizes), (axis, &ends), Start::Consistent, tolerance)?;
+        let line = of_density(&way.times, &ends, steps, nominal);
+        sizes = way.sizes;
         // A pilot that comes to a sudden change a little early or late is dense where the solution is not that changes.
-        if !is_sudden(&pilot) || tolerance <= TIGHTEST || is_fine(system, start, line.positions())? {
+        let is_done = !is_sudden(&way.times) || tolerance <= TIGHTEST;
+        if is_done || is_fine(Pilot::new(system, start, &sizes), line.positions())? {
             return Ok(line);
         }
         tolerance *= TIGHTER;
@@ -99,7 +101,8 @@ pub(crate) fn transients(
     (axis, switches): (&Axis, &[f64]),
     steps: usize,
 ) -> Result<Option<Vec<f64>>, SolveError> {
-    let pilot = pilot(system, start, (axis, &ends(axis, switches)), Start::Anywhere, TOLERANCE)?;
+    let begin = Pilot::new(system, start, &[]);
+    let pilot = pilot(begin, (axis, &ends(axis, switches)), Start::Anywhere, TOLERANCE)?.times;
     let even = (axis.hi - axis.lo) / steps as f64;
     let within = |k: usize| pilot.partition_point(|time| *time < axis.lo + k as f64 * even);
     let crowded = (0..steps).filter(|&k| within(k + 1) - within(k) > CROWDED).count();
@@ -167,8 +170,7 @@ fn is_sudden(times: &[f64]) -> bool {
 }
 
 /// Whether the errors of steps between given times are about those that a pilot allows itself.
-fn is_fine(system: &mut System<'_>, start: &[f64], times: &[f64]) -> Result<bool, SolveError> {
-    let mut pilot = Pilot::new(system, start);
+fn is_fine(mut pilot: Pilot<'_, '_>, times: &[f64]) -> Result<bool, SolveError> {
     for pair in times.windows(2) {
         match pilot.try_step([pair[0], pair[1]]) {
             Ok(tried) if tried.error <= ALLOWED * TOLERANCE => pilot.accept(tried),
@@ -179,16 +181,21 @@ fn is_fine(system: &mut System<'_>, start: &[f64], times: &[f64]) -> Result<bool
     Ok(true)
 }
 
-/// The times of steps whose errors are below a tolerance.
+/// The way of a pilot through time.
+struct Way {
+    times: Vec<f64>,
+    /// The largest value of each state.
+    sizes: Vec<f64>,
+}
+
+/// A way whose steps have errors below a tolerance.
 fn pilot(
-    system: &mut System<'_>,
-    start: &[f64],
+    mut pilot: Pilot<'_, '_>,
     (axis, ends): (&Axis, &[f64]),
     begins: Start,
     tolerance: f64,
-) -> Result<Vec<f64>, SolveError> {
+) -> Result<Way, SolveError> {
     let whole = axis.hi - axis.lo;
-    let mut pilot = Pilot::new(system, start);
     let (mut times, mut step) = (vec![axis.lo], FIRST * whole);
     if begins == Start::Anywhere {
         step = SETTLING * whole;
@@ -206,7 +213,8 @@ fn pilot(
             Err(_) => (f64::INFINITY, None),
         };
         let factor = 0.9 * (tolerance / error.max(1e-16)).powf(0.25);
-        step = (end - t) * factor.clamp(CHANGE[0], CHANGE[1]);
+        // Shorter ones would get lost in the rounding of times.
+        step = ((end - t) * factor.clamp(CHANGE[0], CHANGE[1])).max(SHORTEST * whole);
         if let Some(tried) = tried.filter(|_| error <= tolerance || end - t <= SHORTEST * whole) {
             pilot.accept(tried);
             times.push(end);
@@ -215,7 +223,7 @@ fn pilot(
             return Err(SolveError::NoConvergence { t, residual: error });
         }
     }
-    Ok(times)
+    Ok(Way { times, sizes: pilot.scale })
 }
 
 /// Whether conditions hold at the start, or are met within no time.
@@ -233,6 +241,8 @@ struct Pilot<'a, 'b> {
     slope: Vec<f64>,
     /// The largest value of each state so far.
     scale: Vec<f64>,
+    /// What each state counts as at least.
+    floors: Vec<f64>,
     nodes: usize,
     work: Work,
 }
@@ -246,9 +256,12 @@ struct Tried {
 }
 
 impl<'a, 'b> Pilot<'a, 'b> {
-    fn new(system: &'a mut System<'b>, start: &[f64]) -> Pilot<'a, 'b> {
+    /// From the start, with the sizes that states are known to come to, if any are known.
+    fn new(system: &'a mut System<'b>, start: &[f64], sizes: &[f64]) -> Pilot<'a, 'b> {
         let nodes = system.discrete.grid.nodes();
+        let floor = |state: usize| FLOOR * sizes.get(state).copied().unwrap_or(0.0);
         Pilot {
+            floors: (0..start.len() / nodes).map(floor).collect(),
             newton: Newton::new(&system.discrete.pattern),
             system,
             u: start.to_vec(),
@@ -272,8 +285,9 @@ impl<'a, 'b> Pilot<'a, 'b> {
         let floor = FLOOR * self.scale.iter().copied().fold(0.0, f64::max);
         let end = &stages[stages.len() - 1];
         let relative = |(i, error): (usize, f64)| {
-            let size =
-                self.scale[i / self.nodes].max(end[i].abs()).max((end[i] - self.u[i]).abs()).max(floor);
+            let state = i / self.nodes;
+            let least = floor.max(self.floors[state]);
+            let size = self.scale[state].max(end[i].abs()).max((end[i] - self.u[i]).abs()).max(least);
             if size == 0.0 { 0.0 } else { error.abs() / size }
         };
         let errors = difference(&self.u, stages).into_iter().enumerate().map(relative);

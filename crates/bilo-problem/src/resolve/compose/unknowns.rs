@@ -1,8 +1,8 @@
 //! How unknowns are moved, if it is not stated: in units of their guess, and as logarithms where only positive values make
 //! sense.
 //!
-//! A coefficient of the highest derivative has a sign for which the equation is well-posed: the guess has it. And where
-//! nothing changes with the sign of a number, such as c in c^2*u_xx, or with the signs of two, such as k and beta where only
+//! A coefficient of the highest derivative in space or in time has a sign for which the equation is well-posed: the guess has
+//! it. A number that something is divided by, or of which a logarithm is taken, cannot come to zero either. And where nothing changes with the sign of a number, such as c in c^2*u_xx, or with the signs of two, such as k and beta where only
 //! k^2 and k*beta stand, it may as well be positive.
 
 use super::weight::evaluate;
@@ -19,6 +19,11 @@ const TRIALS: usize = 8;
 
 /// What differs by less than this part is the same.
 const ROUNDING: f64 = 1e-10;
+
+/// By how much a number is moved to see whether an expression changes with it, and how far beyond zero it is taken, in parts of
+/// its guess.
+const MOVED: f64 = 1.1;
+const BEYOND: f64 = -1e-6;
 
 /// Chooses scales and transforms that are not stated, and the forms of functions that have none.
 pub(crate) fn tune(problem: &mut Problem, formless: &[String]) -> Result<()> {
@@ -128,7 +133,7 @@ enum Moved {
 struct Statement<'a> {
     problem: &'a Problem,
     names: Names,
-    /// The coefficients of highest derivatives in space.
+    /// The coefficients of highest derivatives, in space from the second on, and in time.
     coefficients: Vec<Expr>,
     /// Everything that the unknowns are in.
     all: Vec<Expr>,
@@ -149,14 +154,17 @@ impl Statement<'_> {
             }
             for state in &states {
                 let leaves = names.graph.leaves(&[residual]);
-                let order = |leaf: &Leaf| match leaf {
-                    Leaf::Derivative(function, index) if function == state => {
-                        order_in_space(problem, index.as_slice())
-                    }
-                    _ => 0,
-                };
-                let highest = leaves.iter().max_by_key(|leaf| order(leaf)).filter(|leaf| order(leaf) > 1);
-                coefficients.extend(highest.map(|leaf| names.graph.partial(residual, leaf)));
+                for (time, least) in [(false, 2), (true, 1)] {
+                    let order = |leaf: &Leaf| match leaf {
+                        Leaf::Derivative(function, index) if function == state => {
+                            order_in(problem, time, index.as_slice())
+                        }
+                        _ => 0,
+                    };
+                    let highest = leaves.iter().max_by_key(|leaf| order(leaf));
+                    let highest = highest.filter(|leaf| order(leaf) >= least);
+                    coefficients.extend(highest.map(|leaf| names.graph.partial(residual, leaf)));
+                }
             }
         }
         for observation in &problem.observations {
@@ -172,7 +180,20 @@ impl Statement<'_> {
         };
         let coefficient =
             self.coefficients.iter().filter(|e| used(e)).any(|&e| self.mirrored(e, moved, -1.0));
-        coefficient || self.is_even(moved)
+        coefficient || self.ends_at_zero(moved) || self.is_even(moved)
+    }
+
+    /// Whether something has no value where what is moved comes to zero, or to the other side of it.
+    fn ends_at_zero(&self, moved: Moved) -> bool {
+        let used = |expression: &&Expr| {
+            self.names.graph.leaves(&[**expression]).iter().any(|leaf| self.is_of(leaf, moved))
+        };
+        self.all.iter().filter(used).any(|&expression| {
+            (0..TRIALS).all(|trial| {
+                let has_value = |flip: f64| self.at(expression, moved, trial, flip).is_some();
+                has_value(1.0) && !(has_value(0.0) && has_value(BEYOND))
+            })
+        })
     }
 
     /// Whether nothing changes with the sign of what is moved.
@@ -200,26 +221,31 @@ impl Statement<'_> {
         }
     }
 
-    /// Whether an expression is multiplied by a sign if an unknown is.
+    /// Whether an expression that changes with an unknown is multiplied by a sign if the unknown is.
     fn mirrored(&self, expression: Expr, moved: Moved, sign: f64) -> bool {
-        let leaves = self.names.graph.leaves(&[expression]);
-        (0..TRIALS).all(|trial| {
-            let values = |flip: f64| -> Vec<f64> {
-                leaves
-                    .iter()
-                    .enumerate()
-                    .map(|(k, leaf)| {
-                        let value = self.value(leaf, (k, trial));
-                        if self.is_of(leaf, moved) { flip * value } else { value }
-                    })
-                    .collect()
-            };
-            let at = |flip: f64| evaluate(&self.names, expression, &leaves, &values(flip));
+        let mut changes = false;
+        let all = (0..TRIALS).all(|trial| {
+            let at = |flip: f64| self.at(expression, moved, trial, flip);
+            // Beside terms that are far larger nothing shows.
+            let moves = |(a, b): (f64, f64)| (b - a).abs() > ROUNDING * a.abs();
+            changes |= at(1.0).zip(at(MOVED)).is_some_and(moves);
             match (at(1.0), at(-1.0)) {
                 (Some(a), Some(b)) => (b - sign * a).abs() <= ROUNDING * a.abs() && a != 0.0,
                 _ => false,
             }
-        })
+        });
+        all && changes
+    }
+
+    /// An expression at scattered values of everything, and at a multiple of what is moved; none if it has no value there.
+    fn at(&self, expression: Expr, moved: Moved, trial: usize, multiple: f64) -> Option<f64> {
+        let leaves = self.names.graph.leaves(&[expression]);
+        let value = |(k, leaf): (usize, &Leaf)| {
+            let value = self.value(leaf, (k, trial));
+            if self.is_of(leaf, moved) { multiple * value } else { value }
+        };
+        let values: Vec<f64> = leaves.iter().enumerate().map(value).collect();
+        evaluate(&self.names, expression, &leaves, &values)
     }
 
     fn value(&self, leaf: &Leaf, (number, trial): (usize, usize)) -> f64 {
@@ -241,7 +267,8 @@ impl Statement<'_> {
     }
 }
 
-fn order_in_space(problem: &Problem, orders: &[u8]) -> usize {
-    let space = problem.coordinates.iter().zip(orders).filter(|(coordinate, _)| !coordinate.time);
-    space.map(|(_, &order)| usize::from(order)).sum()
+/// The order of a derivative in time, or in space.
+fn order_in(problem: &Problem, time: bool, orders: &[u8]) -> usize {
+    let own = problem.coordinates.iter().zip(orders).filter(|(coordinate, _)| coordinate.time == time);
+    own.map(|(_, &order)| usize::from(order)).sum()
 }
