@@ -49,6 +49,9 @@ const SHORTEST: f64 = 1e-12;
 /// States that are smaller than this part of the largest one count as so large: what begins as zero has no scale of its own.
 const FLOOR: f64 = 1e-12;
 
+/// And than this part of what they come to, where that is known.
+const REST: f64 = 1e-9;
+
 /// By how much a step may differ from the one before.
 const CHANGE: [f64; 2] = [0.2, 4.0];
 
@@ -72,14 +75,25 @@ pub(crate) fn times(
     loop {
         let way = pilot(Pilot::new(system, start, &sizes), (axis, &ends), Start::Consistent, tolerance)?;
         let line = of_density(&way.times, &ends, steps, nominal);
+        // What begins as zero looked sudden only because nobody knew how large it would become.
+        let at_rest = sizes.is_empty() && begins_at_zero(system, start);
         sizes = way.sizes;
+        let is_sudden = is_sudden(&way.times);
+        if is_sudden && at_rest {
+            continue;
+        }
         // A pilot that comes to a sudden change a little early or late is dense where the solution is not that changes.
-        let is_done = !is_sudden(&way.times) || tolerance <= TIGHTEST;
+        let is_done = !is_sudden || tolerance <= TIGHTEST;
         if is_done || is_fine(Pilot::new(system, start, &sizes), line.positions())? {
             return Ok(line);
         }
         tolerance *= TIGHTER;
     }
+}
+
+/// Whether a state is zero at the start.
+fn begins_at_zero(system: &System<'_>, start: &[f64]) -> bool {
+    start.chunks(system.discrete.grid.nodes()).any(|state| largest(state) == 0.0)
 }
 
 /// Where pieces of time end: just before each switch, and at the end of all.
@@ -259,7 +273,7 @@ impl<'a, 'b> Pilot<'a, 'b> {
     /// From the start, with the sizes that states are known to come to, if any are known.
     fn new(system: &'a mut System<'b>, start: &[f64], sizes: &[f64]) -> Pilot<'a, 'b> {
         let nodes = system.discrete.grid.nodes();
-        let floor = |state: usize| FLOOR * sizes.get(state).copied().unwrap_or(0.0);
+        let floor = |state: usize| REST * sizes.get(state).copied().unwrap_or(0.0);
         Pilot {
             floors: (0..start.len() / nodes).map(floor).collect(),
             newton: Newton::new(&system.discrete.pattern),
