@@ -143,14 +143,68 @@ fn half_even(times: &[f64]) -> Vec<f64> {
     [first].into_iter().chain(inner.collect::<Vec<_>>()).chain([times[steps]]).collect()
 }
 
-/// So many times with the density of others, one of them just before each switch of the equations.
+/// About so many times with the density of others, one of them just before each switch of the equations. Steps are halves of
+/// halves of each piece between switches, so that few lengths differ: equal ones share their factors. Twice as many halve every
+/// step.
 pub(crate) fn like(density: &[f64], axis: &Axis, switches: &[f64], steps: usize) -> Line {
     let ends = ends(axis, switches);
-    let mut density = density.to_vec();
-    density.extend(&ends);
-    density.sort_by(f64::total_cmp);
-    density.dedup();
-    of_density(&density, &ends, steps, steps.max(density.len()))
+    let (mut groups, mut parts) = (steps, 1);
+    while groups.is_multiple_of(2) && groups / 2 >= FEWEST_GROUPS {
+        (groups, parts) = (groups / 2, parts * 2);
+    }
+    // Every piece has a group at least.
+    let mut pieces = ends.len();
+    while parts > 1 && pieces > groups {
+        (pieces, parts) = (pieces / 2, parts / 2);
+    }
+    let along = Along { density, most: FILLED * (density.len() - 1) as f64 / groups as f64 };
+    let (mut times, mut breaks) = (vec![axis.lo], vec![]);
+    for end in ends {
+        let start = times[times.len() - 1];
+        along.halve([start, end], HALVINGS, &mut |[a, b]| {
+            let inner = (1..parts).map(|k| a + (b - a) * k as f64 / parts as f64);
+            times.extend(inner.chain([b]));
+        });
+        breaks.push(times.len() - 1);
+    }
+    breaks.pop();
+    Line::through(times, &breaks)
+}
+
+/// Groups of equal steps that time has at least.
+const FEWEST_GROUPS: usize = 20;
+
+/// How full of times a stretch may be before it is halved, in parts of a group's: on the mean they are three quarters as full.
+const FILLED: f64 = 4.0 / 3.0;
+
+/// How often a stretch is halved at most.
+const HALVINGS: usize = 40;
+
+/// Times whose density others follow.
+struct Along<'a> {
+    density: &'a [f64],
+    /// Most of them in one stretch.
+    most: f64,
+}
+
+impl Along<'_> {
+    /// How many are before a time.
+    fn before(&self, t: f64) -> f64 {
+        let last = self.density.len() - 1;
+        let cell = self.density.partition_point(|time| *time <= t).clamp(1, last) - 1;
+        let (a, b) = (self.density[cell], self.density[cell + 1]);
+        cell as f64 + ((t - a) / (b - a)).clamp(0.0, 1.0)
+    }
+
+    /// Halves a stretch until none has too many.
+    fn halve(&self, [a, b]: [f64; 2], depth: usize, accept: &mut impl FnMut([f64; 2])) {
+        if depth == 0 || self.before(b) - self.before(a) <= self.most {
+            return accept([a, b]);
+        }
+        let middle = 0.5 * (a + b);
+        self.halve([a, middle], depth - 1, accept);
+        self.halve([middle, b], depth - 1, accept);
+    }
 }
 
 /// Times with the density of a pilot's, which went from end to end of its pieces.
