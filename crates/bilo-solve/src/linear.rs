@@ -144,13 +144,13 @@ impl<'a> Factorisation<'a> {
         Ok(())
     }
 
-    /// Replaces the right-hand side by the solution.
+    /// Replaces the right-hand sides, one after the other, by the solutions.
     pub(crate) fn solve(&mut self, rhs: &mut [f64]) {
         self.scale(rhs);
         self.solve_scaled(rhs);
     }
 
-    /// Replaces the right-hand side by the solution with the transposed matrix.
+    /// Replaces the right-hand sides by the solutions with the transposed matrix.
     pub(crate) fn solve_transposed(&mut self, rhs: &mut [f64]) {
         self.solve_scaled_transposed(rhs);
         self.scale(rhs);
@@ -158,7 +158,7 @@ impl<'a> Factorisation<'a> {
 
     /// Brings residuals to the units of the solution, row by row.
     pub(crate) fn scale(&self, residual: &mut [f64]) {
-        for (r, scale) in residual.iter_mut().zip(&self.row_scale) {
+        for (r, scale) in residual.iter_mut().zip(self.row_scale.iter().cycle()) {
             *r *= scale;
         }
     }
@@ -176,14 +176,16 @@ impl<'a> Factorisation<'a> {
 
     fn solve_scaled(&mut self, rhs: &mut [f64]) {
         match &mut self.factors {
-            Factors::Banded(lu, _) => lu.solve(rhs),
+            Factors::Banded(lu, _) => rhs.chunks_mut(self.row_scale.len()).for_each(|rhs| lu.solve(rhs)),
             Factors::Sparse(lu) => lu.solve(rhs),
         }
     }
 
     fn solve_scaled_transposed(&mut self, rhs: &mut [f64]) {
         match &mut self.factors {
-            Factors::Banded(lu, _) => lu.solve_transposed(rhs),
+            Factors::Banded(lu, _) => {
+                rhs.chunks_mut(self.row_scale.len()).for_each(|rhs| lu.solve_transposed(rhs));
+            }
             Factors::Sparse(lu) => lu.solve_transposed(rhs),
         }
     }
@@ -226,31 +228,30 @@ impl<'a> Refined<'a> {
         Refined { pattern, factorisation, factorised: Vec::new(), factorisations: 0 }
     }
 
-    /// The solution for the matrix with these entries, or with its transpose.
-    pub(crate) fn solve(
+    /// The solutions for the matrix with these entries, or with its transpose, and several right-hand sides: going through the factors costs more than what is done with them.
+    pub(crate) fn solve_all(
         &mut self,
         values: &[f64],
         transposed: bool,
-        rhs: &[f64],
-    ) -> Result<Vec<f64>, Degenerate> {
+        all: Vec<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>, Degenerate> {
         let banded = matches!(self.pattern.plan, Plan::Banded(..));
         if self.factorised != values {
             let kept = !banded && !self.factorised.is_empty();
-            if kept && let Some(solution) = self.refine(values, transposed, rhs, false) {
-                return Ok(solution);
+            if kept && let Some(solutions) = self.refine(values, transposed, &all, false) {
+                return Ok(solutions);
             }
             self.factorise(values)?;
         }
-        let solution =
-            if banded { self.once(transposed, rhs) } else { self.refine(values, transposed, rhs, true) };
-        solution.ok_or(Degenerate(f64::INFINITY))
+        let solutions =
+            if banded { self.once(transposed, all) } else { self.refine(values, transposed, &all, true) };
+        solutions.ok_or(Degenerate(f64::INFINITY))
     }
 
-    /// The solution with the factorised matrix, if it is finite.
-    fn once(&mut self, transposed: bool, rhs: &[f64]) -> Option<Vec<f64>> {
-        let mut solution = rhs.to_vec();
-        self.solve_in_place(transposed, &mut solution);
-        norm(&solution).is_finite().then_some(solution)
+    /// The solutions with the factorised matrix, if they are finite.
+    fn once(&mut self, transposed: bool, mut all: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+        all.iter_mut().for_each(|rhs| self.solve_in_place(transposed, rhs));
+        all.iter().all(|solution| norm(solution).is_finite()).then_some(all)
     }
 
     fn solve_in_place(&mut self, transposed: bool, rhs: &mut [f64]) {
@@ -275,34 +276,53 @@ impl<'a> Refined<'a> {
         Ok(())
     }
 
-    /// `None` if the corrections shrink slowly; with a `fresh` factorisation
+    /// `None` if corrections shrink slowly; with a `fresh` factorisation
     /// that means that only rounding is left.
-    fn refine(&mut self, values: &[f64], transposed: bool, rhs: &[f64], fresh: bool) -> Option<Vec<f64>> {
-        let mut solution = vec![0.0; rhs.len()];
-        let mut rest = rhs.to_vec();
-        let mut last = f64::INFINITY;
-        loop {
+    fn refine(
+        &mut self,
+        values: &[f64],
+        transposed: bool,
+        all: &[Vec<f64>],
+        fresh: bool,
+    ) -> Option<Vec<Vec<f64>>> {
+        let size = self.pattern.size();
+        let mut solutions = vec![vec![0.0; size]; all.len()];
+        let mut last = vec![f64::INFINITY; all.len()];
+        let mut under_way: Vec<usize> = (0..all.len()).collect();
+        let mut rest = all.concat();
+        while !under_way.is_empty() {
             self.solve_in_place(transposed, &mut rest);
-            let size = norm(&rest);
-            if !size.is_finite() {
-                return None;
+            let mut unfinished = vec![];
+            for (&k, correction) in under_way.iter().zip(rest.chunks(size)) {
+                let change = norm(correction);
+                if !change.is_finite() || (change > SLOW * last[k] && !fresh) {
+                    return None;
+                }
+                if change > SLOW * last[k] {
+                    continue;
+                }
+                solutions[k].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
+                // What is left shrinks at least as fast as it just did.
+                let left = if last[k].is_finite() { change * change / last[k] } else { change };
+                if left > REFINED * norm(&solutions[k]) {
+                    unfinished.push(k);
+                }
+                last[k] = change;
             }
-            if size > SLOW * last {
-                return fresh.then_some(solution);
-            }
-            solution.iter_mut().zip(&rest).for_each(|(x, d)| *x += d);
-            // What is left shrinks at least as fast as it just did.
-            let left = if last.is_finite() { size * size / last } else { size };
-            if left <= REFINED * norm(&solution) {
-                return Some(solution);
-            }
-            last = size;
-            rest.copy_from_slice(rhs);
-            self.pattern.for_each(values, |row, column, v| {
-                let (row, column) = if transposed { (column, row) } else { (row, column) };
-                rest[row] -= v * solution[column];
-            });
+            let left = |&k: &usize| self.residual(values, transposed, &all[k], &solutions[k]);
+            rest = unfinished.iter().flat_map(left).collect();
+            under_way = unfinished;
         }
+        Some(solutions)
+    }
+
+    fn residual(&self, values: &[f64], transposed: bool, rhs: &[f64], solution: &[f64]) -> Vec<f64> {
+        let mut rest = rhs.to_vec();
+        self.pattern.for_each(values, |row, column, v| {
+            let (row, column) = if transposed { (column, row) } else { (row, column) };
+            rest[row] -= v * solution[column];
+        });
+        rest
     }
 }
 
@@ -370,8 +390,8 @@ mod tests {
                 let exact: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
                 let mut rhs = vec![0.0; n];
                 pattern.for_each(&values, |row, column, v| rhs[row] += v * exact[column]);
-                let found = refined.solve(&values, transposed, &rhs).expect("positive definite");
-                let error = found.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                let found = refined.solve_all(&values, transposed, vec![rhs]).expect("positive definite");
+                let error = found[0].iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(error < 1e-13, "{error}");
             }
             refined.factorisations

@@ -289,19 +289,19 @@ impl<'a> Stages<'a> {
         let by_parameters = self.system.by_parameters(&self.partials, bases.len());
         let by_parameters = self.fold(by_parameters);
         let pattern = &self.system.discrete.pattern;
-        let mut all = Vec::new();
-        for (base, r_p) in bases.iter().zip(by_parameters) {
+        let with_base = |(base, r_p): (&Vec<f64>, Vec<f64>)| {
             let mut rhs: Vec<f64> = r_p.iter().map(|r| -r).collect();
             pattern.for_each(self.system.mass(), |row, column, m| rhs[row] += m * base[column]);
-            all.push(self.solve(&rhs, false)?);
-        }
-        Ok(all)
+            rhs
+        };
+        let all = bases.iter().zip(by_parameters).map(with_base).collect();
+        self.solve(all, false)
     }
 
     /// From weights on Y to weights on its base, `M^T J^-T w`; what goes to the
     /// values is added to the gradient.
     fn step_back(&mut self, weights: &[f64], gradient: &mut Values) -> Result<Vec<f64>, SolveError> {
-        let multipliers = self.solve(weights, true)?;
+        let multipliers = self.solve(vec![weights.to_vec()], true)?.pop().expect("one for each");
         self.system.pull_back(&self.partials, &multipliers, gradient);
         let mut on_base = vec![0.0; weights.len()];
         let pattern = &self.system.discrete.pattern;
@@ -309,9 +309,9 @@ impl<'a> Stages<'a> {
         Ok(on_base)
     }
 
-    fn solve(&mut self, rhs: &[f64], transposed: bool) -> Result<Vec<f64>, SolveError> {
+    fn solve(&mut self, all: Vec<Vec<f64>>, transposed: bool) -> Result<Vec<Vec<f64>>, SolveError> {
         self.inverse
-            .solve(self.system.jacobian(), transposed, rhs)
+            .solve_all(self.system.jacobian(), transposed, all)
             .map_err(|degenerate| SolveError::Singular { t: self.t, condition: degenerate.0 })
     }
 }

@@ -17,15 +17,13 @@ pub(super) struct SparseLu<'a> {
     plan: &'a SymbolicLu<usize>,
     numeric: NumericLu<usize, f64>,
     memory: MemBuffer,
+    /// Right-hand sides for which there is memory.
+    room: usize,
 }
 
 impl<'a> SparseLu<'a> {
     pub(super) fn new(plan: &'a SymbolicLu<usize>) -> SparseLu<'a> {
-        let factorise = plan.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
-        let solve = plan.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let solve_transposed = plan.solve_transpose_in_place_scratch::<f64>(1, Par::Seq);
-        let memory = MemBuffer::new(factorise.or(solve).or(solve_transposed));
-        SparseLu { plan, numeric: NumericLu::new(), memory }
+        SparseLu { plan, numeric: NumericLu::new(), memory: memory(plan, 1), room: 1 }
     }
 
     /// False if the pattern alone makes the matrix singular.
@@ -44,25 +42,37 @@ impl<'a> SparseLu<'a> {
         }
     }
 
-    /// Replaces the right-hand side by the solution.
-    pub(super) fn solve(&mut self, rhs: &mut [f64]) {
-        let rows = rhs.len();
-        LuRef::new_unchecked(self.plan, &self.numeric).solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(rhs, rows, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
+    /// Right-hand sides as columns, with memory for them.
+    fn columns<'b>(&mut self, rhs: &'b mut [f64]) -> MatMut<'b, f64> {
+        let rows = self.plan.nrows();
+        let columns = rhs.len() / rows;
+        if columns > self.room {
+            (self.memory, self.room) = (memory(self.plan, columns), columns);
+        }
+        MatMut::from_column_major_slice_mut(rhs, rows, columns)
     }
 
-    /// Replaces the right-hand side by the solution with the transposed matrix.
-    pub(super) fn solve_transposed(&mut self, rhs: &mut [f64]) {
-        let rows = rhs.len();
-        LuRef::new_unchecked(self.plan, &self.numeric).solve_transpose_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(rhs, rows, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
+    /// Replaces the right-hand sides, one after the other, by the solutions.
+    pub(super) fn solve(&mut self, rhs: &mut [f64]) {
+        let rhs = self.columns(rhs);
+        let stack = MemStack::new(&mut self.memory);
+        let factors = LuRef::new_unchecked(self.plan, &self.numeric);
+        factors.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
     }
+
+    /// Replaces the right-hand sides by the solutions with the transposed matrix.
+    pub(super) fn solve_transposed(&mut self, rhs: &mut [f64]) {
+        let rhs = self.columns(rhs);
+        let stack = MemStack::new(&mut self.memory);
+        let factors = LuRef::new_unchecked(self.plan, &self.numeric);
+        factors.solve_transpose_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+    }
+}
+
+/// Memory to factorise and to solve for so many right-hand sides.
+fn memory(plan: &SymbolicLu<usize>, columns: usize) -> MemBuffer {
+    let factorise = plan.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
+    let solve = plan.solve_in_place_scratch::<f64>(columns, Par::Seq);
+    let solve_transposed = plan.solve_transpose_in_place_scratch::<f64>(columns, Par::Seq);
+    MemBuffer::new(factorise.or(solve).or(solve_transposed))
 }
