@@ -155,7 +155,14 @@ impl Fitting<'_> {
             // A dispersion that was found makes of any scatter what is expected.
             Likelihood::NegativeBinomial { .. } if part.free.is_some() => None,
             Likelihood::Poisson | Likelihood::NegativeBinomial { .. } => {
-                counts::of_rows(self.noise.dispersion, self.values, &part.data, self.fitted())
+                let more = self.noise.dispersion.map_or(0.0, f64::recip);
+                let law = |&mean: &f64| (mean, mean + more * mean * mean);
+                counts::of_rows(self.values.iter().map(law), &part.data, self.fitted())
+            }
+            Likelihood::Binomial { .. } => {
+                let trials = part.sigma.iter().flatten();
+                let law = |(&p, &trials): (&f64, &f64)| (trials * p, trials * p * (1.0 - p));
+                counts::of_rows(self.values.iter().zip(trials).map(law), &part.data, self.fitted())
             }
             Likelihood::Huber { .. } | Likelihood::Student { .. } | Likelihood::Censored { .. } => None,
             _ => self.chi_square(part),

@@ -75,11 +75,16 @@ fn fit(problem: &Problem, observation: &Observation, sites: &Sites, values: [Opt
     let there = |values: &[f64]| values[part.places.clone()].to_vec();
     let names = problem.coordinates.iter().map(|coordinate| coordinate.name.clone());
     let particles = matches!(observation.likelihood, Likelihood::PoissonProcess { .. });
-    let has_sigma = !matches!(observation.likelihood, Likelihood::NegativeBinomial { .. });
+    let likelihood = &observation.likelihood;
+    let binomial = matches!(likelihood, Likelihood::Binomial { .. });
+    let has_sigma = !binomial && !matches!(likelihood, Likelihood::NegativeBinomial { .. });
+    // Beside probabilities stand shares.
+    let trials = part.sigma.as_ref().filter(|_| binomial);
+    let shares = |trials: &Vec<f64>| part.data.iter().zip(trials).map(|(data, n)| data / n).collect();
     let [network, classical] = values.map(|values| values.map(there));
     Fit {
         coordinates: names.zip(sites.sampling.coordinates.iter().map(|column| there(column))).collect(),
-        data: (!particles).then(|| part.data.clone()),
+        data: (!particles).then(|| trials.map_or_else(|| part.data.clone(), shares)),
         sigma: part.sigma.clone().filter(|_| has_sigma),
         network,
         classical,

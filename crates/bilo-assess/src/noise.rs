@@ -164,6 +164,9 @@ fn stated(observation: &Observation, errors: Errors, sites: &Sites) -> Noise {
             ..Noise::default()
         };
     }
+    if let Likelihood::Binomial { .. } = observation.likelihood {
+        return Noise { observation: name(), source: NoiseSource::Likelihood, ..Noise::default() };
+    }
     if sites.parts.iter().any(|part| part.free.is_some()) {
         return Noise { observation: name(), source: NoiseSource::Residuals, ..Noise::default() };
     }

@@ -9,7 +9,7 @@ use bilo_problem::{
 };
 use bilo_solve::Interrupt;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Gamma, Normal, Poisson};
+use rand_distr::{Binomial, Distribution, Gamma, Normal, Poisson};
 use rand_pcg::Pcg64;
 
 /// The data of every observation.
@@ -99,6 +99,11 @@ impl Maker<'_> {
                 // A Poisson distribution whose mean has a gamma distribution.
                 let mean = Gamma::new(dispersion, mean / dispersion).map_or(mean, |law| law.sample(random));
                 Poisson::new(mean.max(f64::MIN_POSITIVE)).map_or(0.0, |law| law.sample(random))
+            }
+            Likelihood::Binomial { trials: Some(trials) } => {
+                // A probability that is none says that the equations have no such solution.
+                Binomial::new(trials as u64, value.clamp(0.0, 1.0))
+                    .map_or(0.0, |law| law.sample(random) as f64)
             }
             Likelihood::Bernoulli if observed => {
                 let one = f64::from(random.random::<f64>() < value);

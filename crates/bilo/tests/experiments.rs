@@ -162,3 +162,40 @@ fn a_second_answer_is_found_and_named() {
         assert!((found / exact - 1.0).abs() < 1e-2, "{other:?}");
     }
 }
+
+/// What all experiments say of their files stands in the shared observation; a list of what holds is a condition for each, and an
+/// experiment's own condition takes the place of the whole list.
+#[test]
+fn lists_and_layouts_are_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("warm.csv"), "hours;T\n0,5;1,5\n1;0,9\n").unwrap();
+    std::fs::write(folder.path().join("cold.csv"), "hours;conc\n0,5;2,5\n").unwrap();
+    let text = r#"
+        name = "chain"
+        [coordinates]
+        t = { range = [0.0, 2.0], time = true }
+        [unknown.k]
+        guess = 1.5
+        [equation.decay]
+        holds = ["u_t = -k*u", "v_t = k*u - v"]
+        [condition.start]
+        at = { t = 0 }
+        holds = ["u = 2", "v = 0"]
+        [observation.samples]
+        value = "u"
+        sigma = 0.1
+        data = { columns = { t = "hours", value = "T" }, decimal = "," }
+        [experiment.warm]
+        observation = { samples = { data = { file = "warm.csv" } } }
+        [experiment.cold]
+        observation = { samples = { data = { file = "cold.csv", columns = { value = "conc" } } } }
+        condition = { start = { holds = ["u = 3", "v = 1"] } }
+    "#;
+    let problem = Problem::from_toml("case", text, folder.path(), &Overrides::default()).unwrap();
+    let forms: Vec<&str> = problem.states.iter().map(|state| state.form.text.as_str()).collect();
+    assert_eq!(forms, ["2 + net*t/2.0", "net*t/2.0", "3 + net*t/2.0", "1 + net*t/2.0"]);
+    let equations: Vec<&str> = problem.equations.iter().map(|equation| equation.name.as_str()).collect();
+    assert_eq!(equations, ["decay-1@warm", "decay-2@warm", "decay-1@cold", "decay-2@cold"]);
+    let tables = bilo::data::observed_tables(&problem, 0).unwrap();
+    assert_eq!((&tables[0].values[..], &tables[1].values[..]), (&[1.5, 0.9][..], &[2.5][..]));
+}

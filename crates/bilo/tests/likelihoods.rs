@@ -5,7 +5,7 @@ use bilo::data_loss::DataLoss;
 use bilo::misfit::ReferenceLoss;
 use bilo::noise::NoiseSource;
 use bilo::observer::Silent;
-use bilo::outcome::Outcome;
+use bilo::outcome::{Outcome, ReasonKind};
 use bilo::problem::{
     Coordinate, DataSpec, Likelihood, Observation, Overrides, PointsSpec, Problem, Quadrature, Table, Unknown,
 };
@@ -297,6 +297,10 @@ fn log_count(likelihood: &Likelihood, mean: f64, count: f64) -> f64 {
                 + k * (k / (k + mean)).ln()
                 + count * (mean / (k + mean)).ln()
         }
+        Likelihood::Binomial { trials: Some(n) } => {
+            let ways = log_gamma(n + 1.0) - log_gamma(count + 1.0) - log_gamma(n - count + 1.0);
+            ways + count * mean.ln() + (n - count) * (1.0 - mean).ln()
+        }
         _ => unreachable!(),
     }
 }
@@ -305,8 +309,13 @@ fn log_count(likelihood: &Likelihood, mean: f64, count: f64) -> f64 {
 /// derivative, and its curvature twice the Fisher information, the sum of the squared score over all counts.
 #[test]
 fn counts_have_their_distributions() {
-    for likelihood in [Likelihood::Poisson, Likelihood::NegativeBinomial { dispersion: Some(3.5) }] {
-        let (mean, other, h) = (7.3, 4.1, 1e-4);
+    let cases = [
+        (Likelihood::Poisson, 7.3, 4.1, 400),
+        (Likelihood::NegativeBinomial { dispersion: Some(3.5) }, 7.3, 4.1, 400),
+        (Likelihood::Binomial { trials: Some(15.0) }, 0.42, 0.27, 16),
+    ];
+    for (likelihood, mean, other, most) in cases {
+        let h = 1e-5 * mean;
         for count in [0.0, 3.0, 12.0] {
             let [term, slope, _] = loss_terms(likelihood.clone(), mean, count);
             let [before, ..] = loss_terms(likelihood.clone(), other, count);
@@ -317,7 +326,7 @@ fn counts_have_their_distributions() {
             assert!((slope - difference).abs() < 1e-6 * (1.0 + slope.abs()), "{likelihood:?} {slope}");
         }
         let [.., curvature] = loss_terms(likelihood.clone(), mean, 0.0);
-        let information: f64 = (0..400)
+        let information: f64 = (0..most)
             .map(|count| {
                 let log = |mean: f64| log_count(&likelihood, mean, f64::from(count));
                 let score = (log(mean + h) - log(mean - h)) / (2.0 * h);
@@ -417,6 +426,38 @@ fn synthetic_data_are_drawn_from_their_distributions() {
         assert!((found - mean).abs() < 5.0 * (variance / count).sqrt(), "{likelihood:?} {found}");
         assert!((spread / variance - 1.0).abs() < 0.25, "{likelihood:?} {spread} {variance}");
     }
+}
+
+/// How many of so many trials, with a column of trials: the estimate is the share of all, its error that of a binomial count, the
+/// likelihood that of `scipy.stats.binom`. A run of shares that the level cannot explain is refused.
+#[test]
+fn parts_of_trials_are_binomial() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "x,dead,of\n0.1,3,10\n0.5,11,40\n0.9,1,8\n1.3,18,60\n1.7,7,20\n1.9,2,12\n";
+    std::fs::write(folder.path().join("dishes.csv"), rows).unwrap();
+    let text = |likelihood: &str, columns: &str| {
+        format!(
+            "name = \"dishes\"\n[coordinates]\nx = [0, 2]\n[unknown.p]\nguess = 0.6\n[state.u]\nform = \"p + net*x\"\n\
+             [equation.flat]\nresidual = \"u_x\"\n[observation.o]\nvalue = \"u\"\nlikelihood = {likelihood}\n\
+             data = {{ file = \"dishes.csv\", columns = {{ {columns} }} }}\n"
+        )
+    };
+    let read = |text: &str| Problem::from_toml("case", text, folder.path(), &Overrides::default());
+    let problem = read(&text("\"binomial\"", "value = \"dead\", trials = \"of\"")).unwrap();
+    let found = adjoint(&problem, 0);
+    let (p, n) = (42.0 / 150.0, 150.0_f64);
+    let number = &found.unknowns.numbers[0];
+    assert!((number.estimate - p).abs() < 1e-6, "{number:?}");
+    assert!((number.sd.unwrap() / (p * (1.0 - p) / n).sqrt() - 1.0).abs() < 1e-6, "{number:?}");
+    // sum(scipy.stats.binom.logpmf([3, 11, 1, 18, 7, 2], [10, 40, 8, 60, 20, 12], 0.28))
+    assert!((found.log_likelihood.unwrap() + 10.605_978_6).abs() < 1e-5, "{:?}", found.log_likelihood);
+    assert!(found.goodness.observations[0].chi_square.is_some(), "{:?}", found.goodness);
+    // One number of trials for all says the same of equal ones.
+    let stated = text("{ kind = \"binomial\", trials = 60 }", "value = \"dead\"");
+    let found = adjoint(&read(&stated).unwrap(), 0);
+    assert!((found.unknowns.numbers[0].estimate - 42.0 / 360.0).abs() < 1e-6);
+    let reasons = &found.verdict.reasons;
+    assert!(reasons.iter().any(|reason| reason.kind == ReasonKind::Misfit), "{reasons:?}");
 }
 
 /// The maxima of the likelihoods over the level and the law's own number, by SciPy's Nelder-Mead to 1e-13 on `scipy.stats`, with the

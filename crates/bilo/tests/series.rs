@@ -16,7 +16,7 @@ const PUMP: &str = r#"
     [coordinates]
     t = { range = [0.0, 8.0], time = true }
     [given]
-    pump = { file = "log.csv", of = ["t"], columns = { t = "hour", value = "mg/h" }, missing = "skip", decimal = ",", interpolation = "previous" }
+    pump = { file = "log.csv", of = ["t"], columns = { t = "hour", pump = "mg/h" }, missing = "skip", decimal = ",", interpolation = "previous" }
     [unknown.k]
     guess = 0.7
     truth = 0.7
@@ -30,8 +30,8 @@ const PUMP: &str = r#"
     data = { synthetic = { grid = { t = 9 } } }
 "#;
 
-/// Rows in any order, one without a value, one before the start; commas before decimals.
-const PUMPED: &str = "hour;note;mg/h\n4;b;5\n-1;a;2\n1,5;a;0\n3;;NA\n4,5;c;0\n9;;0\n";
+/// Rows in any order, one without a value, one before the start; commas before decimals. What was switched last holds on.
+const PUMPED: &str = "hour;note;mg/h\n4;b;5\n-1;a;2\n1,5;a;0\n3;;NA\n4,5;c;0\n";
 
 /// The amount and its derivative by k, piece by piece: C = p/k + (C0 - p/k) exp(-k s).
 fn pumped(k: f64, t: f64) -> f64 {

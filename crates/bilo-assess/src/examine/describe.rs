@@ -179,6 +179,9 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
             (Sigma::OfData, Data::Table(table), Likelihood::NegativeBinomial { .. }) => {
                 if o.has_free_scale(table) { ", dispersion to be estimated" } else { "" }.to_owned()
             }
+            (_, _, Likelihood::Binomial { trials }) => {
+                trials.map_or(", each with its trials".to_owned(), |trials| format!(", of {trials} each"))
+            }
             (Sigma::OfData, Data::Table(table), likelihood) => {
                 let normal = likelihood.is_normal();
                 match (o.stated_scale(table), table.sigma.is_some()) {

@@ -8,19 +8,17 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// Expected counts of a bin that are enough for chi-square's law.
 const ENOUGH: f64 = 5.0;
 
-/// Chi-square of counts in bins of neighbouring rows, whose expected counts are at least [`ENOUGH`]; Poisson's without a
-/// dispersion.
+/// Chi-square of counts with these means and variances in bins of neighbouring rows, whose expected counts are at least
+/// [`ENOUGH`].
 pub(crate) fn of_rows(
-    dispersion: Option<f64>,
-    means: &[f64],
+    laws: impl Iterator<Item = (f64, f64)>,
     data: &[f64],
     fitted: f64,
 ) -> Option<ChiSquare> {
-    let variance = |mean: f64| mean + dispersion.map_or(0.0, |dispersion| mean * mean / dispersion);
     let (mut chi_square, mut bins) = (0.0, 0.0);
     let (mut expected, mut seen, mut spread) = (0.0, 0.0, 0.0);
-    for (&mean, &count) in means.iter().zip(data) {
-        (expected, seen, spread) = (expected + mean, seen + count, spread + variance(mean));
+    for ((mean, variance), &count) in laws.zip(data) {
+        (expected, seen, spread) = (expected + mean, seen + count, spread + variance);
         if expected >= ENOUGH {
             chi_square += (seen - expected).powi(2) / spread;
             bins += 1.0;

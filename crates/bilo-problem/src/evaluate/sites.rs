@@ -37,7 +37,7 @@ pub struct Part {
     pub places: Range<usize>,
     /// The data there.
     pub data: Vec<f64>,
-    /// The law's number for each of them, a standard deviation or the dispersion of counts; one where there is none.
+    /// The law's number for each of them, a standard deviation, the dispersion of counts or the trials; one where there is none.
     pub sigma: Option<Vec<f64>>,
     /// The likelihood by which that number is found where nobody stated it.
     pub free: Option<Likelihood>,
@@ -76,6 +76,7 @@ impl Sites {
             Likelihood::Bernoulli => (Law::bernoulli(), None, uniform, true),
             Likelihood::Poisson => (Law::poisson(), None, uniform, true),
             Likelihood::NegativeBinomial { .. } => (Law::negative_binomial(), stated(), uniform, true),
+            Likelihood::Binomial { .. } => (Law::binomial(), stated(), uniform, true),
             Likelihood::LogNormal => {
                 let known = table.sigma.is_some() && observation.sigma != Sigma::Estimated;
                 (Law::log_normal(), table.sigma.clone(), uniform, known)
@@ -206,6 +207,16 @@ impl Observation {
                 table.values.iter().find(no_count).map(|value| {
                     let name = self.likelihood.name();
                     format!("data of a `{name}` likelihood must be counts, found {value:?}")
+                })
+            }
+            Likelihood::Binomial { .. } => {
+                let trials = self.stated_scale(table).unwrap_or_default();
+                let pairs = table.values.iter().zip(&trials);
+                let fault = pairs.into_iter().find(|(value, trials)| no_count(value) || value > trials);
+                fault.map(|(value, trials)| {
+                    format!(
+                        "data of a `binomial` likelihood must be counts up to their trials, found {value:?} of {trials:?}"
+                    )
                 })
             }
             Likelihood::LogNormal => {

@@ -24,6 +24,11 @@ pub enum Likelihood {
         /// The size of the distribution, large for Poisson's; estimated if none is stated.
         dispersion: Option<f64>,
     },
+    /// The data are how many of so many trials came out one way, the value is the probability of that.
+    Binomial {
+        /// Trials of each datum, where the data have no column of them.
+        trials: Option<f64>,
+    },
     /// The logarithms of the data have normal errors about the logarithm of the value: sigma is relative.
     LogNormal,
     /// Normal errors, seen only between limits: a datum at a limit says that the quantity is beyond it.
@@ -67,6 +72,7 @@ pub(crate) enum LikelihoodName {
     Bernoulli,
     Poisson,
     NegativeBinomial,
+    Binomial,
     LogNormal,
     Censored,
     Robust,
@@ -82,6 +88,7 @@ words!(LikelihoodName {
     "bernoulli" => Bernoulli,
     "poisson" => Poisson,
     "negative-binomial" => NegativeBinomial,
+    "binomial" => Binomial,
     "lognormal" => LogNormal,
     "censored" => Censored,
     "robust" => Robust,
@@ -115,6 +122,7 @@ impl Likelihood {
             Likelihood::Bernoulli => LikelihoodName::Bernoulli,
             Likelihood::Poisson => LikelihoodName::Poisson,
             Likelihood::NegativeBinomial { .. } => LikelihoodName::NegativeBinomial,
+            Likelihood::Binomial { .. } => LikelihoodName::Binomial,
             Likelihood::LogNormal => LikelihoodName::LogNormal,
             Likelihood::Censored { .. } => LikelihoodName::Censored,
             Likelihood::Huber { .. } => LikelihoodName::Huber,
@@ -147,12 +155,13 @@ impl Likelihood {
         matches!(self, Likelihood::Gaussian | Likelihood::LogNormal)
     }
 
-    /// (data - value)/sd as the distribution has it, where sigma is the number of its law, the size of errors or the dispersion
-    /// of counts; none where a datum says something else.
+    /// (data - value)/sd as the distribution has it, where sigma is the number of its law, the size of errors, the dispersion
+    /// of counts or the trials; none where a datum says something else.
     pub fn residual(&self, value: f64, data: f64, sigma: f64) -> Option<f64> {
         Some(match *self {
             Likelihood::Poisson => (data - value) / value.sqrt(),
             Likelihood::NegativeBinomial { .. } => (data - value) / (value + value * value / sigma).sqrt(),
+            Likelihood::Binomial { .. } => (data - sigma * value) / (sigma * value * (1.0 - value)).sqrt(),
             Likelihood::LogNormal => (data.ln() - value.ln()) / sigma,
             Likelihood::Censored { below, above } => {
                 let beyond = below.is_some_and(|lo| data <= lo) || above.is_some_and(|hi| data >= hi);

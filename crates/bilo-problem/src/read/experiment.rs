@@ -66,7 +66,7 @@ impl Table {
         for entry in &over.entries {
             match (own.value_mut(&entry.key), &entry.node.value) {
                 (Some(Value::Table(inner)), Value::Table(new)) => {
-                    new.entries.iter().for_each(|e| inner.put(e))
+                    new.entries.iter().for_each(|e| inner.put_data(e))
                 }
                 // A number in place of one with a unit has that unit.
                 (Some(Value::Table(inner)), _) if part.key == "constants" => {
@@ -91,10 +91,32 @@ impl Table {
         }
     }
 
+    /// An entry in place of that of its key; what is said of data beside that of all experiments.
+    fn put_data(&mut self, entry: &Entry) {
+        match (self.value_mut(&entry.key), &entry.node.value) {
+            (Some(Value::Table(shared)), Value::Table(own))
+                if entry.key == "data" && shared.get("synthetic").is_none() =>
+            {
+                own.entries.iter().for_each(|entry| shared.put_within(entry));
+            }
+            _ => self.put(entry),
+        }
+    }
+
+    /// An entry in place of that of its key, tables into tables.
+    fn put_within(&mut self, entry: &Entry) {
+        match (self.value_mut(&entry.key), &entry.node.value) {
+            (Some(Value::Table(shared)), Value::Table(own)) => {
+                own.entries.iter().for_each(|entry| shared.put_within(entry));
+            }
+            _ => self.put(entry),
+        }
+    }
+
     /// An experiment has the observations that it names, and those whose data are made.
     fn keep_observations(&mut self, named: &[&str]) {
         let Some(Value::Table(observations)) = self.value_mut("observation") else { return };
-        observations.entries.retain(|entry| named.contains(&entry.key.as_str()) || is_synthetic(entry));
+        observations.entries.retain(|entry| named.contains(&entry.key.as_str()) || has(entry, "synthetic"));
     }
 }
 
@@ -104,9 +126,10 @@ fn data(observation: &Entry) -> Option<&Node> {
     observation.get("data")
 }
 
-fn is_synthetic(observation: &Entry) -> bool {
+/// Whether `data` of an observation have a key.
+fn has(observation: &Entry, key: &str) -> bool {
     let Some(Value::Table(data)) = data(observation).map(|node| &node.value) else { return false };
-    data.get("synthetic").is_some()
+    data.get(key).is_some()
 }
 
 /// Data of a file that all experiments share would be counted once for each.
@@ -115,7 +138,7 @@ fn refuse_shared_files(shared: &Table) -> Result<()> {
         return Ok(());
     };
     for entry in &observations.entries {
-        let Some(data) = data(entry).filter(|_| !is_synthetic(entry)) else { continue };
+        let Some(data) = data(entry).filter(|_| has(entry, "file")) else { continue };
         let message = "beside experiments, data belong to one of them";
         let help = format!(
             "write them in the experiment: `observation = {{ {} = {{ data = {{ file = \"..\" }} }} }}`",

@@ -22,7 +22,7 @@ pub(super) fn read_given(
     let content = if is_diffuse {
         read_diffuse(&reader)?
     } else {
-        GivenContent::Image(read_image(&reader, coordinates)?)
+        GivenContent::Image(read_image(&entry.key, &reader, coordinates)?)
     };
     Ok(GivenSpec { name: entry.key.clone(), content, misplaced: None })
 }
@@ -34,7 +34,10 @@ fn read_diffuse(reader: &Reader<'_>) -> Result<GivenContent> {
     Ok(GivenContent::Diffuse { condition, width, floor })
 }
 
-fn read_image(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<ImageSpec> {
+fn read_image(field: &str, reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<ImageSpec> {
+    // The column of the values is that of the field.
+    let mut columns = read_columns(reader, coordinates, &["value", field])?;
+    columns.iter_mut().filter(|(role, _)| role == field).for_each(|(role, _)| *role = "value".to_owned());
     let all = |key: &str| reader.get(key).map(|node| numbers(node, key, reader.constants())).transpose();
     let range = reader.get("range").map(|node| pair(node, "range", reader.constants()));
     Ok(ImageSpec {
@@ -47,7 +50,7 @@ fn read_image(reader: &Reader<'_>, coordinates: &[Coordinate]) -> Result<ImageSp
         scale: reader.number("scale")?.unwrap_or(1.0),
         interpolation: reader.word("interpolation")?,
         layout: FileLayout {
-            columns: read_columns(reader, coordinates, &["value"])?,
+            columns,
             origin: vec![],
             skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
             decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),

@@ -45,6 +45,10 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
             let dispersion = stated.then(|| inner.number("dispersion")).transpose()?.flatten();
             Ok(Likelihood::NegativeBinomial { dispersion })
         }
+        Likelihood::Binomial { .. } => {
+            only(&inner, &["kind", "trials"])?;
+            Ok(Likelihood::Binomial { trials: inner.number("trials")? })
+        }
         Likelihood::Censored { .. } => {
             only(&inner, &["kind", "below", "above"])?;
             let (below, above) = (inner.number("below")?, inner.number("above")?);
@@ -78,6 +82,7 @@ fn simple(node: &Node, coordinates: &[Coordinate]) -> Result<Likelihood> {
         LikelihoodName::Student => Likelihood::Student { freedom: Likelihood::FREEDOM, sigma: None },
         LikelihoodName::Poisson => Likelihood::Poisson,
         LikelihoodName::NegativeBinomial => Likelihood::NegativeBinomial { dispersion: None },
+        LikelihoodName::Binomial => Likelihood::Binomial { trials: None },
         LikelihoodName::LogNormal => Likelihood::LogNormal,
         // Its limits are in a table.
         LikelihoodName::Censored => Likelihood::Censored { below: None, above: None },

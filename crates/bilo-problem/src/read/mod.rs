@@ -6,6 +6,7 @@ mod function;
 mod given;
 mod known;
 mod likelihood;
+mod lists;
 mod observation;
 mod overrides;
 mod picture;
@@ -30,6 +31,7 @@ use prior::read_prior;
 
 /// Reads everything but the settings, which wait for what they are about.
 pub(crate) fn read(mut tree: Table) -> Result<Written> {
+    lists::expand(&mut tree)?;
     define::expand(&mut tree)?;
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;

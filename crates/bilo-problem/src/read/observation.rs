@@ -39,7 +39,7 @@ impl Statement<'_> {
             (None, Some(file)) => {
                 let (name, at) = (string(file, "file")?.to_owned(), read_held(&reader)?);
                 let layout = FileLayout {
-                    columns: read_columns(&reader, self.coordinates, &["value", "sigma"])?,
+                    columns: read_columns(&reader, self.coordinates, &["value", "sigma", "trials"])?,
                     origin: self.origins(&reader)?,
                     skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
                     decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),

@@ -16,7 +16,9 @@ const MOST_BYTES: u64 = 1 << 32;
 /// Name of the column of observed values.
 const VALUE: &str = "value";
 /// Name of the column of their standard deviations.
-const SIGMA: &str = "sigma";
+pub(crate) const SIGMA: &str = "sigma";
+/// Name of the column that says of how many trials they are a part.
+pub(crate) const TRIALS: &str = "trials";
 
 /// How far outside the domain a coordinate may lie, relative to its length, and still count as
 /// rounded: single precision.
@@ -67,17 +69,17 @@ pub(crate) fn read_particles(file: &DataFile<'_>) -> Result<Table> {
     Ok(Table { coordinates, values, sigma: None })
 }
 
-/// The points, values and standard deviations of a file.
-pub(crate) fn read_table(file: &DataFile<'_>) -> Result<Table> {
+/// The points, values and numbers of their law, standard deviations or another, of a file.
+pub(crate) fn read_table(file: &DataFile<'_>, of_law: &str) -> Result<Table> {
     let mut required = file.free_names();
     required.push(file.layout.column(VALUE));
-    let mut loaded = file.load(&required, &[file.layout.column(SIGMA)])?;
+    let mut loaded = file.load(&required, &[file.layout.column(of_law)])?;
     let points = loaded.points(file)?;
     let values = loaded.take(required.len() - 1).unwrap_or_default();
     let sigma = loaded.take(required.len());
     loaded.check(required.len() - 1, &values, |v| finite(VALUE, v))?;
     if let Some(sigma) = &sigma {
-        loaded.check(required.len(), sigma, positive_sigma)?;
+        loaded.check(required.len(), sigma, |value| not_positive(of_law, value))?;
     }
     Ok(Table { coordinates: points, values, sigma })
 }
@@ -87,10 +89,10 @@ pub(crate) fn finite(what: &str, value: f64) -> Option<String> {
     (!value.is_finite()).then(|| format!("`{what}` must be finite, found {value:?}"))
 }
 
-/// Why a number cannot be a standard deviation, if it cannot.
-pub(crate) fn positive_sigma(value: f64) -> Option<String> {
+/// Why a number cannot be what has to be positive, if it cannot.
+pub(crate) fn not_positive(what: &str, value: f64) -> Option<String> {
     let fine = value.is_finite() && value > 0.0;
-    (!fine).then(|| format!("`{SIGMA}` must be positive, found {value:?}"))
+    (!fine).then(|| format!("`{what}` must be positive, found {value:?}"))
 }
 
 /// Columns in the order asked for, and where their numbers were written.

@@ -5,10 +5,10 @@ use crate::files::folder::Folder;
 use crate::files::nifti::{Image, MOST_VOXELS};
 use crate::files::npy::{Archive, Array};
 use crate::grid::raster::Raster;
-use crate::grid::spline::GridAxis;
+use crate::grid::spline::{GridAxis, Interpolation};
 use crate::grid::values::GridValues;
 use crate::model::domain::Coordinate;
-use crate::resolve::data_file::{DataFile, read_table};
+use crate::resolve::data_file::{DataFile, SIGMA, read_table};
 use crate::tree::Places;
 use crate::written::given::ImageSpec;
 
@@ -17,6 +17,16 @@ const MOST_BYTES: u64 = 8 * MOST_VOXELS as u64 + (1 << 20);
 
 /// Distances and places that differ by less than this part of a cell are the same.
 const SAME: f64 = 1e-4;
+
+/// A log of switches ends with the last one: its value holds on.
+fn hold_last(places: &mut Vec<f64>, values: &mut Vec<f64>, end: f64) {
+    if let (Some(&place), Some(&value)) = (places.last(), values.last())
+        && place < end
+    {
+        places.push(end);
+        values.push(value);
+    }
+}
 
 /// An image as a problem names it.
 pub(crate) struct ImageFile<'a> {
@@ -77,19 +87,26 @@ impl ImageFile<'_> {
             layout.columns.push(("value".to_owned(), self.field.to_owned()));
         }
         let origin = self.place("file");
-        let mut rows = read_table(&DataFile {
-            name: &self.spec.file,
-            folder: self.folder,
-            origin: &origin,
-            coordinates: &coordinates,
-            held: &[],
-            layout: &layout,
-        })?;
+        let mut rows = read_table(
+            &DataFile {
+                name: &self.spec.file,
+                folder: self.folder,
+                origin: &origin,
+                coordinates: &coordinates,
+                held: &[],
+                layout: &layout,
+            },
+            SIGMA,
+        )?;
         if let [places] = &rows.coordinates[..] {
             let mut order: Vec<usize> = (0..places.len()).collect();
             order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
-            let sorted = |column: &[f64]| order.iter().map(|&row| column[row]).collect();
-            return Raster::series(sorted(places), sorted(&rows.values)).map_err(|why| self.damaged(why));
+            let sorted = |column: &[f64]| order.iter().map(|&row| column[row]).collect::<Vec<_>>();
+            let (mut places, mut values) = (sorted(places), sorted(&rows.values));
+            if self.spec.interpolation == Some(Interpolation::Previous) {
+                hold_last(&mut places, &mut values, self.own[0].hi);
+            }
+            return Raster::series(places, values).map_err(|why| self.damaged(why));
         }
         rows.sigma = None;
         let grid = GridValues::from_table(&coordinates, &rows).map_err(|why| self.damaged(why))?;

@@ -5,7 +5,7 @@ use crate::files::folder::Folder;
 use crate::grid::values::GridValues;
 use crate::model::domain::Coordinate;
 use crate::model::known::KnownFunction;
-use crate::resolve::data_file::{DataFile, read_table};
+use crate::resolve::data_file::{DataFile, SIGMA, read_table};
 use crate::tree::Places;
 use crate::written::data::FileLayout;
 use crate::written::known::KnownSpec;
@@ -46,7 +46,7 @@ impl Knowns<'_> {
             held: &[],
             layout: &FileLayout::default(),
         };
-        let grid = GridValues::from_table(axes, &read_table(&file)?).map_err(|why| {
+        let grid = GridValues::from_table(axes, &read_table(&file, SIGMA)?).map_err(|why| {
             Diagnostic::new(format!("{name} has no values on a grid: {why}"), origin.clone())
                 .help("give every combination of the nodes along the coordinates once")
         })?;

@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Error, Result};
 use crate::model::domain::Coordinate;
 use crate::model::likelihood::Likelihood;
 use crate::model::observation::{Data, Made, Observation, Sigma};
-use crate::resolve::data_file::{DataFile, Held, read_particles, read_table};
+use crate::resolve::data_file::{DataFile, Held, SIGMA, TRIALS, read_particles, read_table};
 use crate::resolve::functional;
 use crate::resolve::points::{self, Ground};
 use crate::written::ObservationSpec;
@@ -29,7 +29,7 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         return Err(Diagnostic::new(message, term.integrand.origin.clone()).into());
     }
     let absent = functional::absent(&terms, states, ground);
-    let mut data = data(spec.data.choice, particles, &absent, &format!("{path}.data"), ground)?;
+    let mut data = data(spec.data.choice, &spec.likelihood, &absent, &format!("{path}.data"), ground)?;
     if let (Data::Table(table), Sigma::Known(sigma)) = (&mut data, spec.sigma) {
         if table.sigma.is_some() {
             let message = "the data have a column `sigma` of their own";
@@ -54,10 +54,10 @@ fn no_value(path: &str, ground: Ground<'_>) -> Error {
     error.help("add `value = \"u\"`").into()
 }
 
-/// Values at points, or places of `particles` only.
+/// Values at points, or places of particles only.
 fn data(
     choice: DataChoice,
-    particles: bool,
+    likelihood: &Likelihood,
     absent: &[usize],
     path: &str,
     ground: Ground<'_>,
@@ -76,7 +76,11 @@ fn data(
             let held = &held;
             let Ground { folder, coordinates, .. } = ground;
             let file = DataFile { name: &name, folder, origin, coordinates, held, layout: &layout };
-            Ok(Data::Table(if particles { read_particles(&file)? } else { read_table(&file)? }))
+            Ok(Data::Table(match likelihood {
+                Likelihood::PoissonProcess { .. } => read_particles(&file)?,
+                Likelihood::Binomial { .. } => read_table(&file, TRIALS)?,
+                _ => read_table(&file, SIGMA)?,
+            }))
         }
     }
 }

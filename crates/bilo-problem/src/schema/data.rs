@@ -232,6 +232,12 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
         )
         .said("number or `\"estimate\"`"),
         optional(
+            "trials",
+            Positive,
+            "a column `trials` of the data",
+            "`\"binomial\"` only: of how many each datum is a part",
+        ),
+        optional(
             "below",
             Number,
             "none",

@@ -137,7 +137,7 @@ pub(crate) static UNKNOWN: TableSchema = TableSchema {
             "signed",
             Boolean,
             "`false`",
-            "considers both signs of a factor of the highest derivative, or of a number of which only the square matters",
+            "considers both signs of a factor of the highest derivative, of what something is divided by, or of a number of which only the square matters",
         ),
         optional(
             "rate",
@@ -333,7 +333,12 @@ pub(crate) static CONDITION: TableSchema = TableSchema {
             "where: coordinates and a value, or several, of each; an expression may follow unknowns",
         )
         .said("such as `{ x = 0.0 }`"),
-        required("holds", Expression, "`left = right`, as in an equation").said("equation"),
+        required(
+            "holds",
+            Any(&[Expression, List(&Expression)]),
+            "`left = right`, as in an equation, or several",
+        )
+        .said("equation, or a list of them"),
         optional(
             "weight",
             NotNegative,
@@ -381,11 +386,11 @@ pub(crate) static EQUATION: TableSchema = TableSchema {
     parts: &[&[
         optional(
             "holds",
-            Expression,
+            Any(&[Expression, List(&Expression)]),
             "none",
-            "`left = right`, in terms of states, their derivatives, coordinates, constants, given fields, unknowns and inputs",
+            "`left = right`, or several, in terms of states, their derivatives, coordinates, constants, given fields, unknowns and inputs",
         )
-        .said("equation"),
+        .said("equation, or a list of them"),
         optional("residual", Expression, "none", "in place of `holds`: what must vanish"),
         optional("trained", Expression, "what is stated", "what vanishes for the networks instead"),
         optional(

@@ -63,6 +63,13 @@ impl Law {
         Law::new(&density, &format!("2/({mean} + {mean}^2/sigma)"), &[])
     }
 
+    /// So many of `sigma` trials, up to what does not depend on the value.
+    pub(super) fn binomial() -> Law {
+        let p = format!("min(max(value, {CERTAIN:?}), 1 - {CERTAIN:?})");
+        let density = format!("-2*(data*log({p}) + (sigma - data)*log(1 - {p}))");
+        Law::new(&density, &format!("2*sigma/({p}*(1 - {p}))"), &[])
+    }
+
     /// Normal errors of logarithms.
     pub(super) fn log_normal() -> Law {
         let mean = format!("max(value, {LEAST_MEAN:?})");

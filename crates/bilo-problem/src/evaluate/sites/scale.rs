@@ -42,6 +42,9 @@ impl Likelihood {
             Likelihood::NegativeBinomial { .. } => {
                 log_gamma(scale) + log_gamma(datum + 1.0) - log_gamma(datum + scale)
             }
+            Likelihood::Binomial { .. } => {
+                log_gamma(datum + 1.0) + log_gamma(scale - datum + 1.0) - log_gamma(scale + 1.0)
+            }
             Likelihood::Censored { below, above } => {
                 let beyond = below.is_some_and(|lo| datum <= lo) || above.is_some_and(|hi| datum >= hi);
                 if beyond { 0.0 } else { normal }
@@ -84,6 +87,7 @@ impl Observation {
     pub fn stated_scale(&self, table: &Table) -> Option<Vec<f64>> {
         let of_law = match self.likelihood {
             Likelihood::NegativeBinomial { dispersion } => dispersion,
+            Likelihood::Binomial { trials } => trials,
             Likelihood::Huber { sigma, .. } | Likelihood::Student { sigma, .. } => {
                 sigma.or(self.stated_noise())
             }

@@ -15,7 +15,7 @@ use crate::model::observation::Table;
 use crate::model::problem::Problem;
 use crate::model::unknown::{Transform, Unknown};
 use crate::resolve::Extent;
-use crate::resolve::data_file::{finite, positive_sigma};
+use crate::resolve::data_file::{SIGMA, finite, not_positive};
 use crate::settings::{Basis, Classical, DictionaryChoice, MOST_CELLS, MOST_EXAMPLES, WeightOptimiser};
 use crate::text::is_made_of;
 use crate::tree::Places;
@@ -437,7 +437,7 @@ fn table_fault(table: &Table, problem: &Problem) -> Option<String> {
         return Some(format!("there are {rows} points and {other} values"));
     }
     let bad_value = table.values.iter().find_map(|v| finite("value", *v));
-    bad_value.or_else(|| table.sigma.iter().flatten().find_map(|s| positive_sigma(*s)))
+    bad_value.or_else(|| table.sigma.iter().flatten().find_map(|s| not_positive(SIGMA, *s)))
 }
 
 fn depends_on(graph: &Graph, exprs: &[Expr], function: Function) -> bool {

@@ -77,7 +77,9 @@ impl Check<'_> {
                     "synthetic data of a `bernoulli` likelihood are zeros and ones, without `noise`";
                 Err(self.error(path, message.to_owned()).into())
             }
-            Likelihood::Poisson | Likelihood::NegativeBinomial { .. } if noise.is_some() => {
+            Likelihood::Poisson | Likelihood::NegativeBinomial { .. } | Likelihood::Binomial { .. }
+                if noise.is_some() =>
+            {
                 let message = "synthetic counts are drawn from their distribution, without `noise`";
                 Err(self.error(path, message.to_owned()).into())
             }
@@ -87,6 +89,14 @@ impl Check<'_> {
             Likelihood::NegativeBinomial { dispersion: None } => {
                 let drawn = matches!(observation.data, Data::Synthetic { .. });
                 self.demand(!drawn, path, || "synthetic counts need their `dispersion`".to_owned())
+            }
+            Likelihood::Binomial { trials } => {
+                let column = matches!(&observation.data, Data::Table(table) if table.sigma.is_some());
+                trials.map_or(Ok(()), |trials| positive("trials", trials))?;
+                self.demand(column || trials.is_some(), path, || {
+                    "the likelihood `binomial` needs its `trials`: a number here, or a column of the data"
+                        .to_owned()
+                })
             }
             Likelihood::Censored { below, above } => {
                 let fine = below.zip(*above).is_none_or(|(lo, hi)| lo < hi);
