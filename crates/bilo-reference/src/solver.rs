@@ -194,7 +194,9 @@ impl<'a> ReferenceSolution<'a> {
 
     /// Solves for the derivatives by the scalars, of all systems at the same time; they are kept.
     pub(crate) fn find_tangents(&self) -> Result<()> {
-        for found in parallel::each(self.reference.threads, &self.parts, |part| part.find_tangents()) {
+        // Several systems share the threads; one has them for itself.
+        let own = if self.parts.len() == 1 { self.reference.threads } else { 1 };
+        for found in parallel::each(self.reference.threads, &self.parts, |part| part.find_tangents(own)) {
             found?;
         }
         Ok(())

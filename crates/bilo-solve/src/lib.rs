@@ -55,7 +55,7 @@
 //!
 //! // How u(0.5, 1) changes with k: by the tangent, and by the adjoint of the
 //! // number J = u(0.5, 1).
-//! let tangent = &solver.tangent(&solution, 1)?[0];
+//! let tangent = &solver.tangents(&solution, 0..1)?[0];
 //! assert!((tangent.sample(0, &orders, &point)[0] + PI * PI * exact).abs() < 1e-3);
 //! let mut load = solution.load();
 //! solution.scatter(&mut load, 0, &orders, &point, &[1.0]);

@@ -62,6 +62,10 @@ impl Pattern {
         (Pattern { columns, plan }, places)
     }
 
+    pub(crate) fn is_banded(&self) -> bool {
+        matches!(self.plan, Plan::Banded(..))
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.columns.nrows()
     }
@@ -235,7 +239,7 @@ impl<'a> Refined<'a> {
         transposed: bool,
         all: Vec<Vec<f64>>,
     ) -> Result<Vec<Vec<f64>>, Degenerate> {
-        let banded = matches!(self.pattern.plan, Plan::Banded(..));
+        let banded = self.pattern.is_banded();
         if self.factorised != values {
             let kept = !banded && !self.factorised.is_empty();
             if kept && let Some(solutions) = self.refine(values, transposed, &all, false) {

@@ -5,6 +5,8 @@
 //! through the node positions: through coordinates, through the weights of the
 //! stencils, and through those of the fluxes.
 
+use std::ops::Range;
+
 use bilo_expr::Input;
 
 use crate::compile::{Block, Slot};
@@ -12,6 +14,14 @@ use crate::compiled::Values;
 use crate::discrete::{Discrete, Placed};
 use crate::rows::Part;
 use crate::system::{System, Workspace, nodal_values, outputs};
+
+/// Where the derivatives by a parameter go, or those by the place of the interface, which come last.
+pub(crate) fn column(parameter: usize, is_position: bool, parameters: &Range<usize>) -> Option<usize> {
+    match is_position {
+        true => Some(parameters.len()),
+        false => parameters.contains(&parameter).then(|| parameter - parameters.start),
+    }
+}
 
 /// What the rates of the slots of a block are made from.
 pub(crate) struct Sources<'a> {
@@ -197,20 +207,20 @@ impl System<'_> {
         Partials { all: blocks.zip(&mut self.workspaces).map(of_block).collect() }
     }
 
-    /// The derivative of every row by each of the first parameters, so many of them, and by the place of the interface, the last.
-    pub(crate) fn by_parameters(&self, partials: &Partials, count: usize) -> Vec<Vec<f64>> {
+    /// The derivative of every row by each of these parameters, and by the place of the interface, the last.
+    pub(crate) fn by_parameters(&self, partials: &Partials, parameters: &Range<usize>) -> Vec<Vec<f64>> {
         let blocks = self.compiled.blocks.iter().zip(&self.discrete.placed);
         // For each parameter, a column of every residual of every block.
         let size = blocks.clone().map(|(block, placed)| block.terms.len() * placed.points.len()).sum();
-        let mut columns = vec![vec![0.0; size]; count + 1];
+        let mut columns = vec![vec![0.0; size]; parameters.len() + 1];
         let mut start = 0;
         for ((block, placed), partials) in blocks.zip(&partials.all) {
             for partial in partials {
                 let start = start + partial.residual * placed.points.len();
                 partial.for_each_parameter(|parameter, point, value| {
                     let is_position = parameter == self.values.parameters.len();
-                    if is_position || parameter < count {
-                        columns[if is_position { count } else { parameter }][start + point] += value;
+                    if let Some(column) = column(parameter, is_position, parameters) {
+                        columns[column][start + point] += value;
                     }
                 });
             }
@@ -220,7 +230,7 @@ impl System<'_> {
         let rows = columns.iter().zip(&mut all);
         rows.for_each(|(columns, rows)| self.discrete.residuals.apply(columns, rows));
         if self.discrete.mesh.position.is_some() {
-            self.add_rates(&mut all[count]);
+            self.add_rates(&mut all[parameters.len()]);
         }
         all
     }

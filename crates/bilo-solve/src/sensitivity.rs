@@ -5,28 +5,37 @@
 //! Jacobian of a converged stage and M its part that came from `u_t`, a stage
 //! gives `J dY = -r_p dp + M dbase`; see [`Method`](crate::runge_kutta::Method) for the bases.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::compiled::Values;
 use crate::discrete::{Discrete, Mesh};
 use crate::error::SolveError;
 use crate::linear::Refined;
-use crate::partials::{Partial, Partials, Sources};
+use crate::partials::{Partial, Partials, Sources, column};
 use crate::runge_kutta::Step;
 use crate::solution::{Load, Solution};
 use crate::solver::Solver;
 use crate::system::{Stage, System, Workspace};
 
+/// Right-hand sides of a general matrix that share each pass through its factors.
+const TOGETHER: usize = 4;
+
 impl Solver {
-    /// The derivatives of a solution of this solver by each of the first parameters, so many of them.
+    /// The derivatives of a solution of this solver by each of these parameters.
     ///
     /// They have the fields of a solution and are sampled like one. Where an
     /// interface moves with a parameter the nodes move too: fields hold the
     /// derivatives at the moving nodes, samples those at fixed places.
-    pub fn tangent(&self, solution: &Solution, count: usize) -> Result<Vec<Solution>, SolveError> {
+    pub fn tangents(
+        &self,
+        solution: &Solution,
+        parameters: Range<usize>,
+    ) -> Result<Vec<Solution>, SolveError> {
         let discrete = self.discretise_again(solution);
         let mut stages = Stages::new(self, &discrete, solution);
-        stages.slopes.truncate(count);
+        stages.slopes = stages.slopes[parameters.clone()].to_vec();
+        stages.parameters = parameters;
         let mut tangents: Vec<Solution> =
             stages.slopes.iter().map(|&slope| solution.empty_tangent(slope)).collect();
         if self.compiled.time.is_none() {
@@ -49,7 +58,8 @@ impl Solver {
         solution: &Solution,
         tangents: &mut [Solution],
     ) -> Result<(), SolveError> {
-        let start = self.start_by_parameters(stages.system.discrete, &solution.values, tangents.len());
+        let parameters = stages.parameters.clone();
+        let start = self.start_by_parameters(stages.system.discrete, &solution.values, parameters);
         let mut du = stages.fold(start);
         tangents.iter_mut().zip(&du).for_each(|(tangent, du)| tangent.push(du));
         for (level, step) in self.steps(solution).into_iter().enumerate() {
@@ -159,21 +169,36 @@ impl Solver {
         self.discretise(Mesh { cells, position })
     }
 
-    /// The derivatives of the initial values by each of the first parameters, then by the place
+    /// The derivatives of the initial values by each of these parameters, then by the place
     /// of the interface.
-    fn start_by_parameters(&self, discrete: &Discrete, values: &Values, count: usize) -> Vec<Vec<f64>> {
+    fn start_by_parameters(
+        &self,
+        discrete: &Discrete,
+        values: &Values,
+        parameters: Range<usize>,
+    ) -> Vec<Vec<f64>> {
         let nodes = discrete.grid.nodes();
-        let mut all = vec![vec![0.0; discrete.rows.len()]; count + 1];
+        let mut all = vec![vec![0.0; discrete.rows.len()]; parameters.len() + 1];
         for partial in self.start_partials(discrete, values) {
             partial.for_each_parameter(|parameter, node, value| {
                 let is_position = parameter == values.parameters.len();
-                if is_position || parameter < count {
-                    all[if is_position { count } else { parameter }][partial.residual * nodes + node] +=
-                        value;
+                if let Some(column) = column(parameter, is_position, &parameters) {
+                    all[column][partial.residual * nodes + node] += value;
                 }
             });
         }
         all
+    }
+
+    /// The parameters in groups whose tangents may be solved for at the same time on so many threads. Solutions of bands are the
+    /// same to the bit in any group; elsewhere groups are the same whatever the threads.
+    pub fn groups(&self, solution: &Solution, count: usize, threads: usize) -> Vec<Range<usize>> {
+        let groups = match self.discretise_again(solution).pattern.is_banded() {
+            true => threads.min(count),
+            false => count.div_ceil(TOGETHER),
+        };
+        let end = |group: usize| group * count / groups.max(1);
+        (0..groups).map(|group| end(group)..end(group + 1)).collect()
     }
 
     /// Adds the derivative of `sum weights * u(start)` by all values, for each of several weights.
@@ -216,7 +241,9 @@ impl Solver {
 struct Stages<'a> {
     system: System<'a>,
     inverse: Refined<'a>,
-    /// The derivative of the place of the interface by each parameter.
+    /// The parameters that are differentiated by.
+    parameters: Range<usize>,
+    /// The derivative of the place of the interface by each of them.
     slopes: Vec<f64>,
     /// Time of the present stage.
     t: f64,
@@ -255,6 +282,7 @@ impl<'a> Stages<'a> {
         Stages {
             system: System::new(&solver.compiled, discrete, &solution.values, &solver.interrupt),
             inverse: Refined::new(&discrete.pattern),
+            parameters: 0..solution.values.parameters.len(),
             slopes: match solver.compiled.position(&solution.values.parameters) {
                 Some((_, slopes)) => slopes,
                 None => vec![0.0; solution.values.parameters.len()],
@@ -284,9 +312,9 @@ impl<'a> Stages<'a> {
         all
     }
 
-    /// `dY = J^-1 (M dbase - r_p)` for each of the first parameters, as many as there are bases.
+    /// `dY = J^-1 (M dbase - r_p)` for each of the parameters, whose bases they are.
     fn step_forward(&mut self, bases: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, SolveError> {
-        let by_parameters = self.system.by_parameters(&self.partials, bases.len());
+        let by_parameters = self.system.by_parameters(&self.partials, &self.parameters);
         let by_parameters = self.fold(by_parameters);
         let pattern = &self.system.discrete.pattern;
         let with_base = |(base, r_p): (&Vec<f64>, Vec<f64>)| {

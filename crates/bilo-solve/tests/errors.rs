@@ -205,7 +205,7 @@ fn a_solver_that_is_interrupted_says_so() {
         let solution = solver.solve(&values, &resolution).expect("nobody asked yet");
         signal.ask();
         assert_eq!(solver.solve(&values, &resolution).err(), Some(SolveError::Interrupted));
-        assert_eq!(solver.tangent(&solution, 1).err(), Some(SolveError::Interrupted));
+        assert_eq!(solver.tangents(&solution, 0..1).err(), Some(SolveError::Interrupted));
         assert_eq!(solver.adjoint(&solution, &solution.load()).err(), Some(SolveError::Interrupted));
     }
 }

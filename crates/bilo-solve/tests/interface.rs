@@ -70,7 +70,7 @@ fn tangents_are_the_derivatives_of_the_exact_solution() {
             // 37 of 100 cells below the kink, whatever the refinement.
             let resolution = SOURCE.resolution(100 * refinement, 0);
             let solution = solver.solve(&Values::parameters(&parameters), &resolution).expect("linear");
-            let tangent = &solver.tangent(&solution, 3).expect("regular")[j];
+            let tangent = &solver.tangents(&solution, 0..3).expect("regular")[j];
             let error = |(du, x): (&f64, f64)| {
                 let e = 1e-5;
                 let [mut low, mut high] = [parameters; 2];

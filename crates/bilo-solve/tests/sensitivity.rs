@@ -85,7 +85,7 @@ impl Case {
     /// dJ/dparameters by the tangents.
     fn gradient_by_tangents(&self) -> Vec<f64> {
         let solution = self.solve(&self.values);
-        let tangents = self.solver.tangent(&solution, self.values.parameters.len()).expect("regular");
+        let tangents = self.solver.tangents(&solution, 0..self.values.parameters.len()).expect("regular");
         let by_one = |tangent: &Solution| {
             let of = |(state, orders): &(usize, Vec<usize>)| -> f64 {
                 let samples = solution.sample(*state, orders, &self.points());
@@ -392,11 +392,43 @@ fn a_linear_problem_needs_one_factorisation_for_all_tangents() {
     };
     let solver = text.solver().expect("well posed");
     let solution = solver.solve(&Values::parameters(&[0.1, 2.0]), &text.resolution(20, 10)).expect("linear");
-    let tangents = solver.tangent(&solution, 2).expect("regular");
+    let tangents = solver.tangents(&solution, 0..2).expect("regular");
     assert_eq!(tangents[0].work.factorisations, 1);
     // u is proportional to a.
     for (du, u) in tangents[1].field(0).iter().zip(solution.field(0)) {
         assert!((2.0 * du - u).abs() < 1e-13);
+    }
+}
+
+/// Bands give the tangents of any group of parameters to the bit; groups of a plane are the same whatever the threads.
+#[test]
+fn tangents_of_groups_are_those_of_all() {
+    let text = Text {
+        parameters: &["k", "a", "b", "c", "d"],
+        interior: &["u_t - k*u_xx - b*u - c*x"],
+        lower: &["u - a*t"],
+        upper: &["u"],
+        initial: &["d*sin(pi*x)"],
+        ..EVOLVING
+    };
+    let solver = text.solver().expect("well posed");
+    let values = Values::parameters(&[0.1, 2.0, 0.3, 0.7, 1.1]);
+    let solution = solver.solve(&values, &text.resolution(20, 10)).expect("linear");
+    let all = solver.tangents(&solution, 0..5).expect("regular");
+    let groups = solver.groups(&solution, 5, 2);
+    assert_eq!(groups, [0..2, 2..5]);
+    for group in groups {
+        let own = solver.tangents(&solution, group.clone()).expect("regular");
+        for (own, all) in own.iter().zip(&all[group]) {
+            assert!(own.field(0).iter().zip(all.field(0)).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+    let interior: &[&str] = &["u_t - k*lap(u) - b*u - c*x"];
+    let plane = Text { y: Some((0.0, 1.0)), interior, bottom: &["u"], top: &["u"], ..text };
+    let solver = plane.solver().expect("well posed");
+    let solution = solver.solve(&values, &plane.resolution(20, 2)).expect("linear");
+    for threads in [1, 2, 8] {
+        assert_eq!(solver.groups(&solution, 5, threads), [0..2, 2..5]);
     }
 }
 

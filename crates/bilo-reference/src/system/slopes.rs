@@ -7,12 +7,14 @@ use super::parts::Standing;
 use super::profile::Profile;
 use super::{Engine, ReferenceError, Solved, SystemSolution, solver_nodes};
 use bilo_expr::{Input, Leaf, MultiIndex};
+use bilo_fit::parallel;
 use bilo_fit::sensitivities::Sensitivities;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
 use bilo_problem::{Formula, Variable};
 use bilo_solve::conservation::{Evolution, Inputs};
 use bilo_solve::{Load, Solution};
+use std::ops::Range;
 
 /// Derivatives of a solution by each eta.
 pub(super) enum Tangents {
@@ -72,9 +74,9 @@ impl SystemSolution<'_> {
         Ok(Sensitivities { values: evaluated.values(), slopes })
     }
 
-    /// Solves for the derivatives by the scalars, which are kept.
-    pub(crate) fn find_tangents(&self) -> std::result::Result<(), ReferenceError> {
-        self.tangents().map(drop)
+    /// Solves for the derivatives by the scalars on so many threads; they are kept.
+    pub(crate) fn find_tangents(&self, threads: usize) -> std::result::Result<(), ReferenceError> {
+        self.tangents_on(threads).map(drop)
     }
 
     /// What the values of a formula move with, at each point.
@@ -286,9 +288,17 @@ impl SystemSolution<'_> {
     }
 
     fn tangents(&self) -> std::result::Result<&Tangents, ReferenceError> {
+        self.tangents_on(1)
+    }
+
+    fn tangents_on(&self, threads: usize) -> std::result::Result<&Tangents, ReferenceError> {
         let tangents = self.tangents.get_or_init(|| match (&self.reference.engine, &self.solved) {
             (Engine::Central(solver), Solved::Central(solution)) => {
-                Ok(Tangents::Central(solver.tangent(solution, self.reference.names.eta.len())?))
+                let groups = solver.groups(solution, self.reference.names.eta.len(), threads);
+                let of_group = |group: &Range<usize>| solver.tangents(solution, group.clone());
+                let found = parallel::each(threads, &groups, of_group);
+                let all: std::result::Result<Vec<Vec<Solution>>, _> = found.into_iter().collect();
+                Ok(Tangents::Central(all?.into_iter().flatten().collect()))
             }
             (_, Solved::Godunov(run)) => {
                 let count = self.parameters.len();
