@@ -25,6 +25,9 @@ const OF_STEPS: f64 = 0.2;
 const MOST_WORK: f64 = 1e7;
 const COARSEST: usize = 25;
 
+/// The size of errors that are to be estimated, in parts of the data's.
+const ASSUMED: f64 = 0.01;
+
 /// A classical solution farther from the stated truth than this, relative, is another solution or a
 /// poor one.
 const AGREES: f64 = 1e-2;
@@ -164,26 +167,42 @@ fn observe(
 }
 
 /// The square root of the Fisher information of every observed value, and where it comes from in words; none
-/// unless the size of all errors is known.
+/// where nothing can be said of the size of errors. Of normal ones that are to be estimated it is assumed.
 fn information(
     problem: &Problem,
     theta: &[f64],
     points: &[Sampling],
     observed: &[Sensitivities],
 ) -> Result<Option<(Vec<f64>, String)>> {
-    let mut roots = vec![];
+    let (mut roots, mut assumed) = (vec![], false);
     for ((observation, points), observed) in problem.observations.iter().zip(points).zip(observed) {
-        let table = expected_table(observation, &points.coordinates, &observed.values);
-        let sites = Sites::new(problem, observation, &table, theta)?;
+        let mut table = expected_table(observation, &points.coordinates, &observed.values);
+        let mut sites = Sites::new(problem, observation, &table, theta)?;
         if !sites.calibrated || observation.has_free_scale(&table) {
-            return Ok(None);
+            let Some(noise) = assumed_noise(observation) else { return Ok(None) };
+            table.sigma = Some(vec![noise; observed.values.len()]);
+            sites = Sites::new(problem, observation, &table, theta)?;
+            assumed = true;
         }
         // Twice the negative log-likelihood over the number of data: its second derivative is 2/N times the
         // information.
         let curvature = sites.terms(&observed.values)?.curvature;
         roots.extend(curvature.iter().map(|curvature| (curvature * sites.count / 2.0).sqrt()));
     }
-    Ok(Some((roots, in_words(&problem.observations))))
+    let stated = || in_words(&problem.observations);
+    let words = if assumed { format!("noise of {} % of the data", 100.0 * ASSUMED) } else { stated() };
+    Ok(Some((roots, words)))
+}
+
+/// The noise of data of which nobody has stated any.
+fn assumed_noise(observation: &Observation) -> Option<f64> {
+    let Data::Table(table) = &observation.data else { return None };
+    let mean_square = table.values.iter().map(|value| value * value).sum::<f64>() / table.values.len() as f64;
+    match observation.likelihood {
+        Likelihood::Gaussian if mean_square > 0.0 => Some(ASSUMED * mean_square.sqrt()),
+        Likelihood::LogNormal => Some(ASSUMED),
+        _ => None,
+    }
 }
 
 /// The data that are expected, with the errors that they are stated to have.

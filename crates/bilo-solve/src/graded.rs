@@ -281,8 +281,8 @@ fn pilot(
             Err(_) => (f64::INFINITY, None),
         };
         let factor = 0.9 * (tolerance / error.max(1e-16)).powf(0.25);
-        // Shorter ones would get lost in the rounding of times.
-        step = ((end - t) * factor.clamp(CHANGE[0], CHANGE[1])).max(SHORTEST * whole);
+        // Much shorter ones would get lost in the rounding of times.
+        step = ((end - t) * factor.clamp(CHANGE[0], CHANGE[1])).max(0.5 * SHORTEST * whole);
         if let Some(tried) = tried.filter(|_| error <= tolerance || end - t <= SHORTEST * whole) {
             pilot.accept(tried);
             times.push(end);

@@ -1,6 +1,7 @@
 //! What `bilo check` finds before any training: truths that violate their problem, corners, unknowns
 //! that the data do not see.
 
+use bilo::data::observed_tables;
 use bilo::identify::identifiability;
 use bilo::problem::{
     Coordinate, DataSpec, FunctionSpec, Overrides, PointsSpec, Problem, ProblemBuilder, Table, Unknown,
@@ -403,8 +404,12 @@ fn the_bound_uses_the_sigma_of_each_value() {
     let expected =
         format!("D: standard deviation {:.2} % at best with the sigma of each value", 100.0 * bound);
     assert_has(&lines(&said, "Identifiability").join("\n"), &[&expected]);
-    let unknown = identifiability(&measured(0.0, None)).expect("a reference solver").expect("a solution");
-    assert!(unknown.noise.is_none() && unknown.relative_deviation[0].is_nan(), "{unknown:?}");
+    // Of errors that nobody stated it is a hundredth of the data: the root of the sum of (u/(0.01 rms))^2 is 100 times that
+    // of the number of data.
+    let assumed = identifiability(&measured(0.0, None)).expect("a reference solver").expect("a solution");
+    assert_eq!(assumed.noise.as_deref(), Some("noise of 1 % of the data"));
+    let count = observed_tables(&measured(0.0, None), 0).unwrap()[0].values.len() as f64;
+    assert!((assumed.relative_deviation[0] * 100.0 * count.sqrt() - 1.0).abs() < 1e-3, "{assumed:?}");
 }
 
 #[test]

@@ -235,3 +235,31 @@ fn deviations(mut matrix: Vec<Vec<f64>>) -> Vec<f64> {
     }
     (0..n).map(|i| matrix[i][n + i].sqrt()).collect()
 }
+
+/// A solution that comes to infinity within the time, at t = 1/k, is an error, and the search goes round it: steps do not go on
+/// getting shorter for ever.
+#[test]
+fn what_has_no_solution_to_the_end_is_an_error() {
+    let text = r#"
+        name = "burst"
+        [coordinates]
+        t = { range = [0.0, 2.0], time = true }
+        [unknown.k]
+        guess = 0.6
+        truth = 0.4
+        [equation.burst]
+        holds = "u_t = k*u^2"
+        [condition.start]
+        at = { t = 0.0 }
+        holds = "u = 1"
+        [observation.o]
+        value = "u"
+        data = { synthetic = { grid = { t = 9 }, noise = 0.01 } }
+    "#;
+    let problem = Problem::from_toml("burst", text, Path::new("."), &Overrides::default()).unwrap();
+    let reference = ReferenceSolver::new(&problem).unwrap();
+    assert!(reference.solve(&problem.eta_of_guess()).is_err());
+    let outcome = run(&problem, &Job::default(), &mut Silent).expect("it runs");
+    let found = &outcome.unknowns.numbers[0];
+    assert!((found.estimate - 0.4).abs() < 3.0 * found.sd.unwrap(), "{found:?}");
+}
