@@ -4,8 +4,10 @@
 //! variational equations solved with the states by SciPy's Radau at a relative tolerance of 1e-11.
 
 use bilo::identify::identifiability;
+use bilo::observer::Silent;
 use bilo::problem::{Data, Overrides, Problem, Table};
 use bilo::reference::ReferenceSolver;
+use bilo::{Job, run};
 use std::path::Path;
 
 const EXPECTED: &str = include_str!("data/odes.csv");
