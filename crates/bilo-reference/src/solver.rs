@@ -280,10 +280,13 @@ impl<'a> ReferenceSolution<'a> {
     }
 }
 
+/// A sum over points: which, and by which weight.
+type Row = Vec<(usize, f64)>;
+
 /// The columns at the points of some rows only, and the rows in terms of these.
-fn only(columns: &[Vec<f64>], rows: &[Vec<(usize, f64)>]) -> (Vec<Vec<f64>>, Vec<Vec<(usize, f64)>>) {
+fn only(columns: &[Vec<f64>], rows: &[Row]) -> (Vec<Vec<f64>>, Vec<Row>) {
     let at = |column: &Vec<f64>| rows.iter().flatten().map(|&(point, _)| column[point]).collect();
     let mut next = 0..;
-    let renumbered = |row: &Vec<(usize, f64)>| row.iter().zip(&mut next).map(|(&(_, w), i)| (i, w)).collect();
+    let renumbered = |row: &Row| row.iter().zip(&mut next).map(|(&(_, w), i)| (i, w)).collect();
     (columns.iter().map(at).collect(), rows.iter().map(renumbered).collect())
 }
