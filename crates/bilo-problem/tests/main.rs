@@ -3,3 +3,4 @@
 mod both_ways;
 mod define;
 mod in_force;
+mod vectors;

@@ -1,19 +1,10 @@
 //! The table `[define]`: names for expressions, put into the place of the names before anything else is read.
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::read::expressions::{self, keys};
 use crate::tree::reader::{expression, formula, table};
 use crate::tree::{Entry, Node, Table, Value};
 use bilo_expr::{Ast, AstKind, RESERVED, parse, parse_equation};
-
-/// Where definitions are used: the tables, and the keys of each entry.
-const USED: [(&str, &[&str]); 6] = [
-    ("equation", &["holds", "residual", "trained"]),
-    ("condition", &["holds"]),
-    ("state", &["form", "truth"]),
-    ("input", &["value"]),
-    ("observation", &["value"]),
-    ("picture", &["value"]),
-];
 
 /// Tables whose keys are names of a problem.
 const NAMED: [&str; 6] = ["coordinates", "constants", "unknown", "given", "input", "state"];
@@ -37,33 +28,10 @@ pub(super) fn expand(tree: &mut Table) -> Result<()> {
         let value = known.expanded(expression(&entry.node, &entry.key)?, &value.ast).unwrap_or(value.text);
         known.values.push((entry.key.clone(), value));
     }
-    for (kind, keys) in USED {
-        for entry in entries_of(tree, kind) {
-            let Value::Table(inner) = &mut entry.node.value else { continue };
-            inner
-                .entries
-                .iter_mut()
-                .filter(|e| keys.contains(&&e.key[..]))
-                .for_each(|e| known.put(&mut e.node));
-        }
-    }
-    entries_of(tree, "derived").for_each(|entry| known.put(&mut entry.node));
-    Ok(())
-}
-
-fn entries_of<'a>(tree: &'a mut Table, kind: &str) -> impl Iterator<Item = &'a mut Entry> {
-    let found = tree.entries.iter_mut().filter(move |entry| entry.key == kind).take(1);
-    found.flat_map(|entry| match &mut entry.node.value {
-        Value::Table(table) => &mut table.entries[..],
-        _ => &mut [],
+    expressions::each(tree, |node| {
+        known.put(node);
+        Ok(())
     })
-}
-
-fn keys(tree: &Table, kind: &str) -> Vec<String> {
-    match tree.get(kind).map(|node| &node.value) {
-        Some(Value::Table(table)) => table.entries.iter().map(|entry| entry.key.clone()).collect(),
-        _ => vec![],
-    }
 }
 
 fn check_name(tree: &Table, entry: &Entry) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Several experiments in one file: what each changes, put over what all share.
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::read::vectors;
 use crate::schema;
 use crate::tree::reader::{Reader, table};
 use crate::tree::{Entry, Node, Table, Value, join};
@@ -39,18 +40,26 @@ fn read(entry: &Entry, shared: &Table) -> Result<Experiment> {
     let mut own = vec![];
     for part in &table(&entry.node, &path)?.entries {
         let entries = &table(&part.node, &join(&path, &part.key))?.entries;
-        if part.key == "unknown" {
-            own = entries.iter().map(|unknown| unknown.key.clone()).collect();
-        }
         if part.key == "observation" {
             tree.keep_observations(&entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>());
         }
         tree.lay_over(part);
+        if part.key == "unknown" {
+            own = own_unknowns(entries, &tree)?;
+        }
     }
     if table(&entry.node, &path)?.get("observation").is_none() {
         tree.keep_observations(&[]);
     }
     Ok(Experiment { name, tree, own })
+}
+
+/// The names of an experiment's own unknowns, of each number of a vector.
+fn own_unknowns(entries: &[Entry], tree: &Table) -> Result<Vec<String>> {
+    let Some(Value::Table(unknowns)) = tree.get("unknown").map(|node| &node.value) else { return Ok(vec![]) };
+    let is_own = |unknown: &&Entry| entries.iter().any(|entry| entry.key == unknown.key);
+    let names = unknowns.entries.iter().filter(is_own).map(vectors::names_of);
+    Ok(names.collect::<Result<Vec<_>>>()?.concat())
 }
 
 impl Table {

@@ -2,6 +2,7 @@
 
 mod define;
 pub(crate) mod experiment;
+mod expressions;
 mod function;
 mod given;
 mod known;
@@ -12,6 +13,7 @@ mod overrides;
 mod picture;
 mod points;
 mod prior;
+mod vectors;
 
 pub use overrides::Overrides;
 
@@ -33,6 +35,8 @@ use prior::read_prior;
 pub(crate) fn read(mut tree: Table) -> Result<Written> {
     lists::expand(&mut tree)?;
     define::expand(&mut tree)?;
+    vectors::expand(&mut tree)?;
+    vectors::write_out_pieces(&mut tree)?;
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
     let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;

@@ -1,6 +1,7 @@
 //! What a command line or a study changes in a problem file.
 
 use crate::diagnostic::{Diagnostic, Result, suggest};
+use crate::read::vectors;
 use crate::tree::{Assignment, Entry, Table, Value};
 
 /// Tables whose entries have names of their own, and what such an entry is.
@@ -26,7 +27,12 @@ impl Overrides {
     pub(crate) fn apply(&self, tree: &mut Table) -> Result<()> {
         for assignment in &self.set {
             let over = assignment.table("--set")?;
-            over.entries.iter().try_for_each(|entry| refuse_new_names(tree, entry))?;
+            for entry in &over.entries {
+                if let ("unknown", Value::Table(unknowns)) = (&entry.key[..], &entry.node.value) {
+                    unknowns.entries.iter().try_for_each(|e| vectors::expand_for(tree, &e.key))?;
+                }
+                refuse_new_names(tree, entry)?;
+            }
             tree.merge(over);
         }
         if let Some(recipe) = &self.recipe {

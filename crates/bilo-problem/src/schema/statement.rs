@@ -104,13 +104,24 @@ pub(crate) static DIFFUSE: TableSchema = TableSchema {
     ]],
 };
 
+/// How many numbers a vector has, along each of its axes.
+const COUNTS: Kind = Any(&[Count(1, Some(1024)), List(&Count(1, Some(1024)))]);
+
 /// `[unknown.NAME]` of a number.
 pub(crate) static UNKNOWN: TableSchema = TableSchema {
     name: "unknown",
     title: "an unknown number",
     parts: &[&[
-        required("guess", Number, "where the search starts"),
-        optional("truth", Number, "none", "the true value: needed for synthetic data, scores the result"),
+        required("guess", ONE_OR_MORE, "where the search starts").said("number; of a vector also a list"),
+        optional(
+            "truth",
+            ONE_OR_MORE,
+            "none",
+            "the true value: needed for synthetic data, scores the result",
+        )
+        .said("number; of a vector also a list"),
+        optional("count", COUNTS, "none", "makes a [vector](#vectors) of so many numbers")
+            .said("count, or a list of counts"),
         optional("bounds", Pair, "none", "values it may not leave; guess and truth lie inside"),
         optional(
             "prior",
