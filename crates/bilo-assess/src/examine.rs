@@ -40,13 +40,16 @@ pub fn examine(problem: &Problem) -> Result<Examination> {
     if !problem.inputs.is_empty() {
         examination.section("Inputs", describe::inputs(problem));
     }
+    let local = examination.equations(problem, &mut LocalOperator::at_guess(problem)?)?;
     examination.section("Unknowns", describe::unknowns(problem, &reach));
     examination.warnings.extend(problem.remarks.iter().cloned());
     examination.warnings.extend(reach.warnings());
-    examination.section("States", describe::states(problem));
-    examination.equations(problem, &mut LocalOperator::at_guess(problem)?)?;
     examination.section("Observations", describe::observations(problem));
+    if !problem.derived.is_empty() {
+        examination.section("Derived", describe::derived(problem));
+    }
     examination.truth(problem)?;
+    examination.section("Local operator", [describe::states(problem), local].concat());
     examination.section("Network", describe::network(problem, &operator));
     examination.reference(problem, &reach)?;
     if let Some(examples) = &problem.learning.examples {
@@ -60,37 +63,38 @@ impl Examination {
         self.sections.push((heading.to_owned(), lines));
     }
 
-    fn equations(&mut self, problem: &Problem, operator: &mut LocalOperator) -> Result<()> {
+    /// Equations and conditions as they are stated; what is returned is said of the points of each.
+    fn equations(&mut self, problem: &Problem, operator: &mut LocalOperator) -> Result<Vec<String>> {
         let mut names = Names::new(&as_written(problem))?;
         names.bind_states_opaque(problem);
-        let mut sections = [vec![], describe::held_by_forms(problem)];
+        let (mut sections, mut local) = ([vec![], describe::held_by_forms(problem)], vec![]);
         for (number, equation) in problem.equations.iter().enumerate() {
             let condition = problem.conditions.iter().find(|condition| condition.name == equation.name);
-            let lines = &mut sections[usize::from(condition.is_some())];
             let residual = names.lower(&equation.residual)?;
-            lines.push(match condition {
-                Some(condition) => describe::condition(condition),
-                None => describe::equation(equation, &names.graph.display(residual).to_string()),
+            sections[usize::from(condition.is_some())].push(match condition {
+                Some(condition) => describe::condition(problem, condition),
+                None => describe::equation(problem, equation, &names.graph.display(residual).to_string()),
             });
-            if let Some(trained) = &equation.trained {
-                let trained = names.lower(trained)?;
-                lines.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
-            }
             let points = equation.points.source(problem, seed_for(0, Purpose::EquationPoints, number))?;
             let residual = operator.residuals[number];
             let origin = &equation.of_networks().origin;
             let there = operator.following(&equation.points)?;
             let host = HostProgram::new(&mut operator.names, &there, &[residual], origin)?;
-            lines.push(format!(
-                "    {}; the network carries {}",
+            local.push(format!(
+                "{}: {}; carries {}",
+                equation.name,
                 describe::points(problem, equation, points.len()),
                 describe::carried(problem, &host.program.frame)
             ));
+            if let Some(trained) = &equation.trained {
+                let trained = names.lower(trained)?;
+                local.push(format!("    for the networks 0 = {}", names.graph.display(trained)));
+            }
             require_finite(problem, &[equation], &host, &points)?;
             match corners::corners(problem, equation, &host, &points)? {
                 Corners::None => {}
                 Corners::Inside(warning) => self.warnings.push(warning),
-                Corners::LeftOut(line) => lines.push(format!("    {line}")),
+                Corners::LeftOut(line) => local.push(format!("    {line}")),
             }
         }
         let [equations, conditions] = sections;
@@ -99,7 +103,7 @@ impl Examination {
             self.section("Conditions", conditions);
         }
         self.warnings.extend(corners::contradictions(problem, operator)?);
-        Ok(())
+        Ok(local)
     }
 
     fn truth(&mut self, problem: &Problem) -> Result<()> {

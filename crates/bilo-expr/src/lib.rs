@@ -81,6 +81,7 @@ mod ops;
 mod parser;
 mod scope;
 mod tape;
+pub mod typeset;
 
 pub use ast::{Ast, AstKind, AstNode, Functional, FunctionalKind, NodeId, Operator, Over, Range};
 pub use error::{ExprError, Span};

@@ -6,7 +6,7 @@
 //! what vanishes on its sides, initial values, parameters, coefficients. A
 //! [`Solver`] is the statement checked and compiled; it solves for any
 //! [`Values`] at any [`Resolution`]. A [`Solution`] holds the nodal values and
-//! gives values and derivatives anywhere. [`Solver::tangent`] and
+//! gives values and derivatives anywhere. [`Solver::tangents`] and
 //! [`Solver::adjoint`] differentiate it.
 //!
 //! Here the heat equation `u_t = k u_xx` with `u = 0` at both ends, whose first

@@ -17,7 +17,7 @@ pub struct Work {
 /// A solution on the nodes of the axes at times `t`.
 ///
 /// It remembers what it was solved for and, if evolving, the inner stages of
-/// every time step, so that [`Solver::tangent`](crate::Solver::tangent) and
+/// every time step, so that [`Solver::tangents`](crate::Solver::tangents) and
 /// [`Solver::adjoint`](crate::Solver::adjoint) can go through it again.
 #[derive(Clone, Debug)]
 pub struct Solution {

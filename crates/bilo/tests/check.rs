@@ -264,16 +264,15 @@ fn the_corners_of_fisher_kpp_are_named_with_their_cost() {
     assert_has(&found.warnings.join("\n"), &[expected, "cannot fall below 7.49e-6"]);
     let shipped = check(FISHER);
     assert_eq!(shipped.warnings, [""; 0]);
-    let expected =
-        "left out, rightly: (x, t) = (0, 0), (1, 0), where the residual is -0.0987 for every network";
-    assert_has(&lines(&shipped, "Equations").join("\n"), &[expected]);
+    let expected = "left out, rightly: (x, t) = (0, 0), (1, 0), where conditions and equation disagree: the residual is -0.0987";
+    assert_has(&lines(&shipped, "Local operator").join("\n"), &[expected]);
     let random = check(&with(
         FISHER,
         "grid = { x = 51, t = 51 }, where = \"t > 0 or (x > 0 and x < 1)\"",
         "random = 50",
     ));
     assert_has(
-        &lines(&random, "Equations").join("\n"),
+        &lines(&random, "Local operator").join("\n"),
         &["not among them, rightly: (x, t) = (0, 0), (1, 0)"],
     );
 }
@@ -356,7 +355,7 @@ fn an_unknown_may_reach_the_data_through_another_state() {
     let found = check(&text);
     assert_has(
         &lines(&found, "Unknowns").join("\n"),
-        &["k: guess 1, truth 2; in equation consumed; an input"],
+        &["k: guess 1, truth 2; in equation consumed; reaches the data through the solution"],
     );
     assert_eq!(found.warnings, [""; 0]);
 }

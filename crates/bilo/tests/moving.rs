@@ -408,11 +408,11 @@ fn the_check_shows_what_moves() {
     };
     assert_eq!(section("Inputs"), "phi = abs(x - z)");
     let unknowns = section("Unknowns");
-    let line = "z: guess 0.4, truth 0.5; in equation jump, input phi; an input of the network";
+    let line = "z: guess 0.4, truth 0.5; in equation jump, input phi; reaches the data through the solution";
     assert!(unknowns.contains(line), "{unknowns}");
-    let equations = section("Equations");
-    assert!(equations.contains("1 point, following x = z; the network carries net, net_x,"), "{equations}");
-    assert!(equations.contains("100 points; the network carries"), "{equations}");
+    let local = section("Local operator");
+    assert!(local.contains("jump: 1 point, following x = z; carries net, net_x,"), "{local}");
+    assert!(local.contains("bulk: 100 points; carries"), "{local}");
     let stated = section("Stated truth");
     assert!(stated.contains("equation bulk: satisfied"), "{stated}");
     assert!(section("Network").contains("2 coordinate inputs and 3 unknowns in"), "{}", section("Network"));

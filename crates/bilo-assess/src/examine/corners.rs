@@ -122,7 +122,7 @@ impl Stuck {
 
     fn line(&self, problem: &Problem) -> String {
         format!(
-            "{}, where the residual is {} for every network",
+            "{}, where conditions and equation disagree: the residual is {}",
             self.places(problem),
             digits(self.largest, 3)
         )

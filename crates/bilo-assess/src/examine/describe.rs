@@ -1,13 +1,14 @@
 //! The problem as understood, in lines.
 
 use super::reach::Reach;
+use bilo_expr::typeset::{Names, typeset};
 use bilo_jet::{Activation, Frame};
 use bilo_operator::operator::LocalOperator;
 use bilo_problem::spline::GridAxis;
 use bilo_problem::text::{count, digits};
 use bilo_problem::{
-    Argument, Condition, Data, Equation, Examples, FieldAround, Formula, GivenField, HeldBy, Likelihood,
-    NetworkChoice, Problem, Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
+    Argument, Condition, Data, Derived, Equation, Examples, FieldAround, Formula, GivenField, HeldBy,
+    Likelihood, NetworkChoice, Problem, Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
 };
 
 pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
@@ -130,33 +131,76 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
     problem.functions.iter().enumerate().map(line).collect()
 }
 
-/// As it is stated, or what vanishes; with `div` and the like written out.
-pub(super) fn equation(equation: &Equation, residual: &str) -> String {
-    let (name, stated) = (&equation.name, &equation.residual.text);
-    let vectors = ["div(", "grad(", "lap(", "d("].iter().any(|word| stated.contains(word));
+/// Most characters of an equation that is written out for a reader.
+const LONG: usize = 300;
+
+/// What names of a problem mean in print.
+fn names(problem: &Problem) -> Names {
+    let coordinates = problem.coordinates.iter().map(|c| &c.name);
+    let inputs = problem.inputs.iter().map(|input| &input.name);
+    let functions = problem.functions.iter().map(|function| &function.name);
+    let given = problem.given.iter().map(|field| &field.name);
+    let constants = problem.constants.iter().map(|constant| &constant.name);
+    let states = problem.states.iter().map(|state| &state.name);
+    let variables: Vec<String> = coordinates.chain(inputs).cloned().collect();
+    let others = problem.unknowns.iter().map(|unknown| &unknown.name).chain(functions);
+    let declared = others.chain(given).chain(constants).chain(states).chain(&variables).cloned().collect();
+    Names { declared, variables }
+}
+
+/// A formula as print sets it, in one line.
+fn set(text: &str, names: &Names) -> String {
+    typeset(text, names).map_or_else(|| text.to_owned(), |math| math.to_string())
+}
+
+/// A formula as its author wrote it, with the names of definitions and vectors.
+fn as_stated(formula: &Formula, names: &Names) -> String {
+    let written = formula.origin.slice().map(|text| text.trim_matches(['"', '\'']));
+    let math = written.and_then(|text| typeset(text, names));
+    math.map_or_else(|| set(&formula.text, names), |math| math.to_string())
+}
+
+/// As it is stated, or what vanishes; with definitions, `div` and the like written out.
+pub(super) fn equation(problem: &Problem, equation: &Equation, residual: &str) -> String {
+    let names = names(problem);
+    let (name, written) = (&equation.name, &equation.residual.text);
+    let vectors = ["div(", "grad(", "lap(", "d("].iter().any(|word| written.contains(word));
+    let stated = as_stated(&equation.residual, &names);
+    let written_out = vectors || stated != set(written, &names);
     match equation.residual.is_equation() {
-        true if vectors => format!("{name}: {stated}, that is, 0 = {residual}"),
+        true if written_out && residual.len() <= LONG => {
+            format!("{name}: {stated}, that is, 0 = {}", set(residual, &names))
+        }
         true => format!("{name}: {stated}"),
-        false => format!("{name}: 0 = {residual}"),
+        false => format!("{name}: 0 = {}", set(residual, &names)),
     }
 }
 
-/// Conditions that hold whatever the network does.
+/// Conditions that hold whatever stands for the solution.
 pub(super) fn held_by_forms(problem: &Problem) -> Vec<String> {
     let held = problem.conditions.iter().filter(|condition| condition.held_by == HeldBy::Form);
-    held.map(|held| format!("{}; held by the form, exactly", condition(held))).collect()
+    held.map(|held| format!("{}; held by the form, exactly", condition(problem, held))).collect()
 }
 
 /// `start: u = 0 at t = 0`
-pub(super) fn condition(condition: &Condition) -> String {
-    format!("{}: {} at {}", condition.name, condition.holds.text, condition.at)
+pub(super) fn condition(problem: &Problem, condition: &Condition) -> String {
+    format!("{}: {} at {}", condition.name, as_stated(&condition.holds, &names(problem)), condition.at)
 }
 
 pub(super) fn states(problem: &Problem) -> Vec<String> {
-    problem.states.iter().map(|state| format!("{} = {}", state.name, state.form.text)).collect()
+    let names = names(problem);
+    problem.states.iter().map(|state| format!("{} = {}", state.name, set(&state.form.text, &names))).collect()
+}
+
+/// Quantities that are reported beside the unknowns.
+pub(super) fn derived(problem: &Problem) -> Vec<String> {
+    let names = names(problem);
+    let line = |derived: &Derived| format!("{} = {}", derived.name, as_stated(&derived.value, &names));
+    problem.derived.iter().map(line).collect()
 }
 
 pub(super) fn observations(problem: &Problem) -> Vec<String> {
+    let names = names(problem);
     let line = |o: &bilo_problem::Observation| {
         let data = match &o.data {
             Data::Synthetic { noise, made: None, .. } => format!("synthetic at the truth, noise {noise}"),
@@ -193,7 +237,7 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
             }
             _ => String::new(),
         };
-        format!("{}: {} ({data}{sigma}{likelihood})", o.name, o.value.text)
+        format!("{}: {} ({data}{sigma}{likelihood})", o.name, as_stated(&o.value, &names))
     };
     problem.observations.iter().map(line).collect()
 }
@@ -250,6 +294,7 @@ pub(super) fn carried(problem: &Problem, frame: &Frame) -> String {
     let names: Vec<String> = of_states.plan.indices().iter().map(|index| name(index.as_slice())).collect();
     format!("{}, and each along one direction of the unknowns", names.join(", "))
 }
+
 /// What neural operators would learn from.
 pub(super) fn examples(problem: &Problem, examples: &Examples) -> Vec<String> {
     let nodes = examples.grid.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");

@@ -105,8 +105,8 @@ impl Reach {
         let network = self.pde.iter().any(|place| place.unknowns.contains(&unknown));
         match (network, self.is_observed(unknown)) {
             (_, false) => "reaches no data",
-            (true, true) => "an input of the network; reaches the data through it",
-            (false, true) => "no input of the network; reaches the data directly",
+            (true, true) => "reaches the data through the solution",
+            (false, true) => "reaches the data directly, not through the solution",
         }
     }
 
