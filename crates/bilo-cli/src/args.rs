@@ -63,6 +63,8 @@ enum Command {
     Gallery,
     /// Write a commented problem file to start from
     New(NewArgs),
+    /// Say a problem with residuals and forms as a textbook does, by equations and conditions that hold
+    Convert(ConvertArgs),
     /// Print a JSON Schema of problem files, for editors
     Schema,
     /// Print completions for a shell
@@ -249,6 +251,18 @@ struct NewArgs {
     out: Option<PathBuf>,
 }
 
+#[derive(Debug, clap::Args)]
+struct ConvertArgs {
+    /// Problem file (TOML), which stays as it is
+    file: PathBuf,
+    /// Let the problem name files outside its own folder
+    #[arg(long)]
+    allow_outside: bool,
+    /// The file to write, which must not exist [default: FILE with `-restated` in its name]
+    #[arg(long, value_name = "NEW")]
+    out: Option<PathBuf>,
+}
+
 /// What is to be done, with nothing left to look up.
 pub(crate) enum Task {
     Run(RunTask),
@@ -261,6 +275,7 @@ pub(crate) enum Task {
     List,
     Gallery,
     New(NewTask),
+    Convert(ConvertTask),
     Watch(PathBuf),
     Serve { folder: PathBuf, port: u16 },
     Schema,
@@ -361,6 +376,7 @@ impl Args {
             Command::List => Ok(Task::List),
             Command::Gallery => Ok(Task::Gallery),
             Command::New(args) => args.resolve().map(Task::New),
+            Command::Convert(args) => args.resolve().map(Task::Convert),
             Command::Watch { folder } => Ok(Task::Watch(folder)),
             Command::Serve { folder, port } => Ok(Task::Serve { folder, port }),
             Command::Schema => Ok(Task::Schema),
@@ -438,6 +454,11 @@ impl SolveArgs {
     }
 }
 
+pub(crate) struct ConvertTask {
+    pub(crate) statement: Statement,
+    pub(crate) out: PathBuf,
+}
+
 impl StudyArgs {
     fn resolve(self) -> StudyTask {
         StudyTask {
@@ -497,6 +518,19 @@ impl NewArgs {
         let from = self.from.as_deref().map(problems::named).transpose()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{}.toml", self.name)));
         Ok(NewTask { name: self.name, from, out })
+    }
+}
+
+impl ConvertArgs {
+    fn resolve(self) -> Result<ConvertTask, Failure> {
+        let name = self.file.to_string_lossy().into_owned();
+        if !self.file.is_file() && problems::find(&name).is_some() {
+            let failure = Failure::new(format!("`{name}` comes with the program and is no file"));
+            return Err(failure.help(format!("`bilo new {name} --from {name}` makes one of it")));
+        }
+        let statement = Statement::find(&self.file, self.allow_outside)?;
+        let beside = self.file.with_file_name(format!("{}-restated.toml", statement.stem()));
+        Ok(ConvertTask { statement, out: self.out.unwrap_or(beside) })
     }
 }
 

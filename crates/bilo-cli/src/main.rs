@@ -9,6 +9,7 @@ mod assignments;
 mod check;
 mod checkpoint;
 mod compare;
+mod convert;
 mod failure;
 mod files;
 mod folder;
@@ -62,6 +63,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::List => problems::list(problems::SHIPPED),
         Task::Gallery => problems::list(problems::GALLERY),
         Task::New(task) => new::new(&task),
+        Task::Convert(task) => convert::convert(&task),
         Task::Watch(folder) => watch::watch(&folder),
         Task::Serve { folder, port } => serve::serve(&folder, port),
         Task::Schema => schema::schema(),

@@ -41,7 +41,7 @@ fn renamed(toml: &str, name: &str) -> Result<String, Failure> {
 }
 
 /// Never overwrites.
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = File::create_new(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::new(format!("`{}` exists already", path.display()))
             .help("nothing was written; choose another file with --out"),

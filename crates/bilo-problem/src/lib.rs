@@ -72,6 +72,7 @@ mod grid;
 mod model;
 mod read;
 mod resolve;
+pub mod restate;
 pub mod schema;
 pub mod seeds;
 mod settings;

@@ -296,6 +296,7 @@ fn the_check_shows_the_function_with_its_state() {
         .find(|line| line.starts_with("k(u) = softplus(net), u in [0, 1]: guess 0.3, truth"))
         .unwrap();
     assert!(unknown.contains("in equation heat"), "{unknown}");
-    assert!(lines.iter().any(|line| line.starts_with("heat: 0 = u_t - (u_x*u_x*k_u + k*u_xx)")), "{lines:?}");
+    let heat = "heat: 0 = ∂u/∂t − (∂u/∂x ∂u/∂x ∂k/∂u + k ∂²u/∂x²)";
+    assert!(lines.iter().any(|line| line.starts_with(heat)), "{lines:?}");
     assert_eq!(examination.warnings, Vec::<String>::new());
 }

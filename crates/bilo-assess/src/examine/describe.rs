@@ -142,7 +142,10 @@ fn names(problem: &Problem) -> Names {
     let given = problem.given.iter().map(|field| &field.name);
     let constants = problem.constants.iter().map(|constant| &constant.name);
     let states = problem.states.iter().map(|state| &state.name);
-    let variables: Vec<String> = coordinates.chain(inputs).cloned().collect();
+    // Functions of a state have derivatives by it.
+    let arguments = problem.functions.iter().filter_map(|function| function.state());
+    let arguments = arguments.map(|state| &problem.states[state].name);
+    let variables: Vec<String> = coordinates.chain(inputs).chain(arguments).cloned().collect();
     let others = problem.unknowns.iter().map(|unknown| &unknown.name).chain(functions);
     let declared = others.chain(given).chain(constants).chain(states).chain(&variables).cloned().collect();
     Names { declared, variables }

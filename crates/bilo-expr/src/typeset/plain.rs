@@ -141,7 +141,7 @@ mod tests {
     fn equations_read_like_a_textbook() {
         for (text, expected) in [
             ("u_t = 0.01*D*u_xx + rho*u*(1-u)", "∂u/∂t = 0.01 D ∂²u/∂x² + ρ u (1 − u)"),
-            ("T_x = -h*(T - T0)/k", "∂T/∂x = (−h (T − T₀))/k"),
+            ("T_x = -h*(T - T0)/k", "∂T/∂x = −h (T − T₀)/k"),
             ("d(alpha*T_x, x) = 0", "∂/∂x (α ∂T/∂x) = 0"),
             ("div(D*grad(u)) = -2*pi^2*sin(pi*x)", "∇⋅(D ∇u) = −2 π² sin(π x)"),
             ("d(u, x, x) = 0", "∂²/∂x² u = 0"),
@@ -186,7 +186,7 @@ mod tests {
             ("if(x < 0.5, 1, 2)*u", "(1 if x < 0.5 else 2) u"),
             ("k_1 + k_2", "k₁ + k₂"),
             ("max(0, t - 5)", "max(0, t − 5)"),
-            ("abs(x) <= 1 and not (t > 2)", "|x| ≤ 1 and not t > 2"),
+            ("abs(x) <= 1 and not (t > 2)", "|x| ≤ 1 and (not t > 2)"),
         ] {
             check(text, expected);
         }

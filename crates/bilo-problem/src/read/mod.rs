@@ -35,8 +35,7 @@ use prior::read_prior;
 pub(crate) fn read(mut tree: Table) -> Result<Written> {
     lists::expand(&mut tree)?;
     define::expand(&mut tree)?;
-    vectors::expand(&mut tree)?;
-    vectors::write_out_pieces(&mut tree)?;
+    vectors::write_out(&mut tree)?;
     let top_origin = Origin::none();
     let constants = read_constants(&tree)?;
     let top = Reader::new(&tree, "", &top_origin, &constants, &schema::PROBLEM.names())?;

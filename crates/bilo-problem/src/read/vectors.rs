@@ -4,6 +4,7 @@
 use crate::diagnostic::{Diagnostic, Origin, Result};
 use crate::read::expressions::{self, keys};
 use crate::read::{read_constants, read_coordinates};
+use crate::text::count as count_of;
 use crate::tree::places::content;
 use crate::tree::reader::{count, wrong_type};
 use crate::tree::{Entry, Node, Table, Value};
@@ -15,8 +16,33 @@ const MOST: usize = 1024;
 /// Keys that may have a value for each number.
 const EACH: [&str; 2] = ["guess", "truth"];
 
-/// Puts `k_1`, `k_2` in the place of an unknown `k` with a `count`.
-pub(super) fn expand(tree: &mut Table) -> Result<()> {
+/// Puts `k_1`, `k_2` in the place of an unknown `k` with a `count`, and writes out `pieces` of such.
+pub(super) fn write_out(tree: &mut Table) -> Result<()> {
+    let before = keys(tree, "unknown");
+    expand(tree)?;
+    write_out_pieces(tree)?;
+    let after = keys(tree, "unknown");
+    let vectors = before.into_iter().filter(|name| !after.contains(name)).collect::<Vec<_>>();
+    expressions::each(tree, |node| refuse_whole_vectors(node, &vectors))
+}
+
+/// A vector is no number: an expression has its numbers, or pieces of it.
+fn refuse_whole_vectors(node: &Node, vectors: &[String]) -> Result<()> {
+    let Value::Text(text) = &node.value else { return Ok(()) };
+    let Ok(ast) = parse(text).or_else(|_| parse_equation(text)) else { return Ok(()) };
+    let Some((name, span)) = ast.names().into_iter().find(|(name, _)| vectors.iter().any(|v| v == name))
+    else {
+        return Ok(());
+    };
+    let place = content(&node.origin, text);
+    let place = if place.slice() == Some(text) { place.part(span.start..span.end) } else { place };
+    let error = Diagnostic::new(format!("`{name}` is a vector of numbers"), place);
+    Err(error
+        .help(format!("write one of them, such as `{}`, or `pieces({name}, x)`", self::name(name, &[1])))
+        .into())
+}
+
+fn expand(tree: &mut Table) -> Result<()> {
     let taken = ["coordinates", "constants", "unknown", "given", "input", "state"]
         .map(|kind| keys(tree, kind))
         .concat();
@@ -124,7 +150,7 @@ fn own_value(node: &Node, key: &str, shape: &[usize], index: &[usize]) -> Result
 }
 
 /// Writes out `pieces(k, x)` in all expressions, as `if`s of `k_1`, `k_2`, ..
-pub(super) fn write_out_pieces(tree: &mut Table) -> Result<()> {
+fn write_out_pieces(tree: &mut Table) -> Result<()> {
     let mut needed = false;
     expressions::each(tree, |node| {
         needed |= matches!(&node.value, Value::Text(text) if text.contains("pieces"));
@@ -185,22 +211,32 @@ impl Pieces {
         }
         let counts = self.counts(vector, axes.len());
         if counts.is_empty() {
-            let first = name(vector, &vec![1; axes.len()]);
-            let count = if axes.len() == 1 { "8".to_owned() } else { format!("{:?}", vec![4; axes.len()]) };
-            let help = format!("`count = {count}` in `[unknown.{vector}]` makes such a vector");
-            return Err((
-                format!("`{vector}` is no vector along {}: there is no unknown `{first}`", axes.len()),
-                help,
-            ));
+            return Err(self.no_vector(vector, axes.len()));
         }
-        if !ends.is_empty() && (axes.len() > 1 || ends.len() + 1 != counts[0]) {
-            let places = if axes.len() > 1 { 0 } else { counts[0] - 1 };
+        if !ends.is_empty() && axes.len() > 1 {
             return Err((
-                format!("`{vector}` has pieces for {places} stated places, here are {}", ends.len()),
+                "pieces along several coordinates are equal: no places are stated".to_owned(),
                 usage,
             ));
         }
+        if !ends.is_empty() && ends.len() + 1 != counts[0] {
+            let (pieces, ends) = (counts[0], ends.len());
+            let message = format!("{pieces} pieces have {} places between them, found {ends}", pieces - 1);
+            return Err((message, usage));
+        }
         Ok(self.nested(vector, &axes, &counts, &ends))
+    }
+
+    /// What is wrong with a vector that has no numbers along so many coordinates, and what to write.
+    fn no_vector(&self, vector: &str, axes: usize) -> (String, String) {
+        if let Some(own) = (1..=3).find(|axes| !self.counts(vector, *axes).is_empty()) {
+            let message =
+                format!("`{vector}` has numbers along {}, found {axes}", count_of(own, "coordinate"));
+            return (message, "name as many coordinates as `count` has numbers".to_owned());
+        }
+        let count = if axes == 1 { "8".to_owned() } else { format!("{:?}", vec![4; axes]) };
+        let help = format!("`count = {count}` in `[unknown.{vector}]` makes such a vector");
+        (format!("`{vector}` is no vector: there is no unknown `{}`", name(vector, &vec![1; axes])), help)
     }
 
     /// How many numbers `k_1`, `k_2`, .. or `k_1_1`, .. there are along each axis; empty if there are none.
