@@ -44,7 +44,7 @@ impl Converted {
     fn of(statement: &Statement, old: &Problem) -> Result<Converted, Failure> {
         let not_toml = |error| Failure::new(format!("the file cannot be rewritten: {error}"));
         let mut document: DocumentMut = statement.text.parse().map_err(not_toml)?;
-        let mut editor = Editor { document: &mut document, lines: String::new(), changes: 0 };
+        let mut editor = Editor { document: &mut document, lines: String::new(), changes: 0, place: None };
         let restated = restate(old)?;
         for (name, equation) in &restated.equations {
             editor.equation(name, equation);
@@ -93,6 +93,8 @@ struct Editor<'a> {
     document: &'a mut DocumentMut,
     lines: String,
     changes: usize,
+    /// Where the last equation stood.
+    place: Option<isize>,
 }
 
 impl Editor<'_> {
@@ -169,7 +171,15 @@ impl Editor<'_> {
         }
     }
 
+    /// Where conditions are to stand in the file: behind the last equation.
+    fn behind_equations(&self) -> Option<isize> {
+        let tables = self.document.get("equation")?.as_table_like()?;
+        tables.iter().filter_map(|(_, item)| item.as_table()?.position()).max()
+    }
+
     fn condition(&mut self, name: &str, at: Item, holds: &str) {
+        let behind = self.behind_equations().or(self.place);
+        self.place = behind;
         let conditions = self.document.entry("condition").or_insert_with(|| {
             let mut all = Table::new();
             all.set_implicit(true);
@@ -178,6 +188,7 @@ impl Editor<'_> {
         let mut condition = Table::new();
         condition.insert("at", at);
         condition.insert("holds", value(holds));
+        condition.set_position(behind);
         if let Some(conditions) = conditions.as_table_like_mut() {
             conditions.insert(name, Item::Table(condition));
         }

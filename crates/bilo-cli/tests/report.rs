@@ -42,6 +42,48 @@ fn a_run_has_a_page_with_its_numbers_and_bilo_report_writes_the_same() {
     );
 }
 
+/// Equations that hold, conditions with their places, definitions and derived quantities: all that was stated.
+#[test]
+fn a_textbook_statement_is_shown_whole() {
+    let place = Place::new();
+    let textbook = r#"
+        name = "cooling"
+        [coordinates]
+        t = { range = [0.0, 1.0], unit = "h", time = true }
+        [define]
+        loss = "k*T"
+        [unknown.k]
+        guess = 1.0
+        truth = 2.0
+        [equation.balance]
+        holds = "T_t = -loss"
+        [condition.start]
+        at = { t = 0.0 }
+        holds = "T = 1"
+        [observation.probe]
+        value = "T"
+        data = { synthetic = { grid = { t = 9 }, noise = 0.01 } }
+        [derived]
+        halving = "log(2)/k"
+    "#;
+    place.write("cooling.toml", textbook);
+    place.bilo("run cooling.toml --quiet --out out").succeeds();
+    let page = place.read("out/report.html");
+    let rate = "<mfrac><mrow><mo>∂</mo><mi>T</mi></mrow><mrow><mo>∂</mo><mi>t</mi></mrow></mfrac>";
+    for part in [
+        "from 0 to 1 h",
+        "<h3>Definitions</h3>",
+        "<mi>loss</mi><mo>=</mo><mi>k</mi><mo>&#x2062;</mo><mi>T</mi>",
+        "<h3>Equations</h3>",
+        &format!("{rate}<mo>=</mo><mo>−</mo><mi>loss</mi>"),
+        "<h3>Conditions</h3>",
+        "<mi>T</mi><mo>=</mo><mn>1</mn></math><small>at <math><mi>t</mi></math> = 0</small>",
+        "<h3>Derived</h3>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn text_of_the_problem_file_cannot_become_code() {
     let place = Place::with_decay();

@@ -377,7 +377,7 @@ mod tests {
         );
         assert_eq!(
             conditions("D*x + net*t^2"),
-            [condition("u-start", "t", &[0.0], "u = D*x"), condition("u-t-start", "t", &[0.0], "u_t = 0")]
+            [condition("u-start", "t", &[0.0], "u = x*D"), condition("u-t-start", "t", &[0.0], "u_t = 0")]
         );
         assert_eq!(
             conditions("0.1*net*x^2*(2-x)^2"),

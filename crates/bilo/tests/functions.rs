@@ -371,3 +371,46 @@ fn the_pointwise_estimate_is_the_root_of_its_own_equation() {
         assert!(distance < 5e-3, "weight {weight}: {distance:.1e}");
     }
 }
+
+/// A function of y alone in a condition at x = 0 is one of that edge: what flows in there, or what is held there.
+/// Its truth is the oracle; the error must be within what the run says of it.
+#[test]
+fn a_function_of_an_edge_is_found() {
+    for inlet in ["u = g", "u_x = -g"] {
+        let text = format!(
+            r#"
+            name = "edge"
+            [coordinates]
+            x = [0.0, 1.0]
+            y = [0.0, 1.0]
+            [unknown.g]
+            of = ["y"]
+            guess = "0"
+            truth = "sin(pi*y)"
+            regularise = {{ kind = "h1", weight = "auto" }}
+            [equation.flow]
+            holds = "lap(u) = 0"
+            [condition.inlet]
+            at = {{ x = 0.0 }}
+            holds = "{inlet}"
+            [condition.outlet]
+            at = {{ x = 1.0 }}
+            holds = "u = 0"
+            [condition.walls]
+            at = {{ y = [0.0, 1.0] }}
+            holds = "u = 0"
+            [observation.all]
+            value = "u"
+            data = {{ synthetic = {{ grid = {{ x = 8, y = 9 }}, noise = 0.01 }} }}
+            [classical]
+            cells = {{ x = 40, y = 40 }}
+            "#
+        );
+        let problem = Problem::from_toml("edge", &text, Path::new(""), &Overrides::default());
+        let outcome = adjoint(&problem.unwrap_or_else(|error| panic!("{error}")), 0);
+        let found = &outcome.unknowns.functions[0];
+        let (error, sd) = (found.relative_l2_error.expect("a truth"), found.relative_sd.expect("noise"));
+        // Twice the standard error, as of a number.
+        assert!(error < 2.0 * sd && error < 0.2, "{inlet}: {error} beside {sd}");
+    }
+}
