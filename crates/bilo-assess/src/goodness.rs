@@ -187,9 +187,6 @@ impl Fitting<'_> {
         let likelihood = &self.observation.likelihood;
         let few = part.data.len() as f64 - self.fitted() < FEWEST;
         Some(match (likelihood, self.noise.source) {
-            (Likelihood::Custom(_), _) => {
-                "what is minimised is an expression of the problem's own".to_owned()
-            }
             (Likelihood::RelativeL2, _) => "`relative-l2` says nothing of the size of errors".to_owned(),
             (Likelihood::PoissonProcess { .. } | Likelihood::Bernoulli, _) => return None,
             _ if !self.is_noise_free(part) && self.leverages.is_none() => {
@@ -230,8 +227,22 @@ impl Fitting<'_> {
         known.then(|| ChiSquare::new(squares, part.data.len() as f64 - self.fitted())).flatten()
     }
 
+    /// What pulls each value towards its datum, in units of its own spread if the expression is that of a log-likelihood: of a
+    /// loss that nobody knows, no sizes are tested, but noise has no pattern here either.
+    fn scores(&self) -> Vec<Option<f64>> {
+        let Ok(found) = self.sites.terms(self.values) else { return vec![] };
+        let score = |(slope, curvature): (&f64, &f64)| {
+            let spread = if *curvature > 0.0 { curvature.sqrt() } else { 1.0 };
+            Some(-slope / spread).filter(|score| score.is_finite())
+        };
+        found.by_values.iter().zip(&found.curvature).map(score).collect()
+    }
+
     /// (data - value)/sigma, as the likelihood has it; none where a datum is beyond a limit.
     fn scaled(&self, part: &Part) -> Vec<Option<f64>> {
+        if matches!(self.observation.likelihood, Likelihood::Custom(_)) {
+            return self.scores();
+        }
         let scale = match self.noise.source {
             // The law has it.
             NoiseSource::Sigma => 1.0,

@@ -1,6 +1,7 @@
 //! Other values of the unknowns that fit the data as well: mirror images, whole periods, and what searches from other
 //! starts come to.
 
+mod same;
 mod searches;
 
 use crate::context::RunContext;
@@ -45,7 +46,7 @@ pub(crate) fn add_images(outcome: &mut Outcome, run: &RunContext<'_>) {
         // One that fits better by far is no image of the best fit: on this grid that is none.
         let below = height_at(loss, &image).map(|other| other - height);
         let alike = below.filter(|below| (-ALIKE..ALIKE).contains(below));
-        outcome.minima.extend(alike.map(|below| minimum(problem, &image, below)));
+        outcome.minima.extend(alike.map(|below| minimum(problem, &best, &image, below)));
     }
 }
 
@@ -112,9 +113,14 @@ fn height(loss: &ReferenceLoss<'_>, evaluation: &Evaluation<'_>) -> f64 {
         + data.negative_log_prior(&evaluation.theta.eta)
 }
 
-fn minimum(problem: &Problem, thetas: &[f64], below: f64) -> Minimum {
+/// Other values than the best ones.
+fn minimum(problem: &Problem, best: &[f64], thetas: &[f64], below: f64) -> Minimum {
     let names = problem.unknowns.iter().map(|unknown| unknown.name.clone());
-    Minimum { unknowns: names.zip(thetas.iter().copied()).collect(), log_likelihood_below: below }
+    Minimum {
+        unknowns: names.zip(thetas.iter().copied()).collect(),
+        log_likelihood_below: below,
+        same_equations: same::state_the_same(problem, best, thetas),
+    }
 }
 
 /// Whether two values of the unknowns are not the same.

@@ -340,7 +340,7 @@ fn identified(outcome: &Outcome) -> Vec<Reason> {
             reasons.push(orange(ReasonKind::RanAway, sentence));
         }
     }
-    for minimum in &outcome.minima {
+    for minimum in outcome.minima.iter().filter(|minimum| !minimum.same_equations) {
         let sentence = format!("{} fits the data as well: the answer is not unique", minimum.in_words());
         reasons.push(orange(ReasonKind::SeveralMinima, sentence));
     }

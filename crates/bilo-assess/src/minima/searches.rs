@@ -192,7 +192,7 @@ impl Searches {
             let below = best - start.height();
             if below < ALIKE && known.iter().all(|other| differ(problem, other, &start.end)) {
                 known.push(start.end.clone());
-                let other = on_stated_grid(run, start, &estimate, below);
+                let other = on_stated_grid(run, start, &estimate, &known[0], below);
                 outcome.minima.extend(other.filter(|other| !is_within_error_bars(outcome, other)));
             }
         }
@@ -206,17 +206,18 @@ fn is_within_error_bars(outcome: &Outcome, other: &Minimum) -> bool {
     numbers.all(|(number, (_, there))| number.sd.is_some_and(|sd| (there - number.estimate).abs() < sd))
 }
 
-/// A minimum that fits as well as the estimate on the coarse grid, if it does so on the stated one: a coarse grid may have minima
-/// of its own. Where a search there costs too much it is taken as it is.
+/// A minimum that fits as well as the estimate, or what a search from it came to on the coarse grid, if it does so on the stated
+/// one: a coarse grid may have minima of its own. Where a search there costs too much it is taken as it is.
 fn on_stated_grid(
     run: &RunContext<'_>,
     start: &StartOutcome,
     estimate: &[f64],
+    coarse: &[f64],
     below: f64,
 ) -> Option<Minimum> {
     let problem = run.problem;
     let Some(reference) = run.reference.as_ref().ok().filter(|_| is_cheap(problem)) else {
-        return Some(minimum(problem, &start.end, below));
+        return Some(minimum(problem, coarse, &start.end, below));
     };
     let loss = ReferenceLoss { data: run.data(), reference };
     let to_minimum = |from: &[f64]| searched(run, loss, from, ITERATIONS);
@@ -225,7 +226,7 @@ fn on_stated_grid(
     let other = to_minimum(&start.end)?;
     let below = own.height() - other.height();
     let another = other.converged && below < ALIKE && differ(problem, &own.end, &other.end);
-    another.then(|| minimum(problem, &other.end, below))
+    another.then(|| minimum(problem, &own.end, &other.end, below))
 }
 
 /// The guess, points around it, the best fit with two of its numbers in each other's place, points along what the data see least

@@ -102,6 +102,9 @@ pub struct Minimum {
     pub unknowns: Vec<(String, f64)>,
     /// How much lower its log-likelihood is than that of the best one.
     pub log_likelihood_below: f64,
+    /// Whether equations and observed values are the same with these values: another name for one answer.
+    #[serde(default)]
+    pub same_equations: bool,
 }
 
 /// A search from one of several starts.

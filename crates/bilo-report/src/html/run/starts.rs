@@ -30,10 +30,12 @@ fn minima(minima: &[Minimum]) -> Html {
         return Html::default();
     }
     let row = |minimum: &Minimum| {
-        vec![Html::text(&minimum.in_words()), Html::text(&number(minimum.log_likelihood_below))]
+        let kind = if minimum.same_equations { "the same equations" } else { "another answer" };
+        let below = number(minimum.log_likelihood_below);
+        vec![Html::text(&minimum.in_words()), Html::text(&below), Html::text(kind)]
     };
     let rows: Vec<Vec<Html>> = minima.iter().map(row).collect();
-    let header = ["other values that fit as well", "log-likelihood below the best"];
+    let header = ["other values that fit as well", "log-likelihood below the best", "what they are"];
     html!(
         "{}{}",
         table(&header, &rows),
