@@ -2,6 +2,7 @@
 //! not, outliers, and rows that are there twice.
 
 mod counts;
+mod pooled;
 mod repeated;
 pub mod residuals;
 
@@ -60,10 +61,10 @@ pub(crate) fn goodness(
         // A run that was stopped may know nothing of it.
         solver_error: solver_error.and_then(|errors| errors.get(o)).map(|errors| &errors[..]),
     };
-    let mut found = Goodness {
-        observations: (0..problem.observations.len()).map(|o| fitting(o).tested_or_not()).collect(),
-        total: None,
-    };
+    let fittings: Vec<Fitting<'_>> = (0..problem.observations.len()).map(fitting).collect();
+    let observations = fittings.iter().map(Fitting::tested_or_not).collect();
+    let mut found = Goodness { observations, total: None };
+    pooled::add(&mut found, &fittings);
     pool_binary(&mut found, data, sites, values);
     found.total = total(found.observations.iter().filter_map(|fit| fit.chi_square));
     adjust(&mut found);

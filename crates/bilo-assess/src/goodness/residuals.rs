@@ -28,6 +28,8 @@ const PERMUTATIONS: usize = 200;
 /// Where the data lie: one column per coordinate, with its name.
 pub struct Places<'a> {
     columns: Vec<(&'a str, &'a [f64])>,
+    /// Data of different numbers are no neighbours; none where all may be.
+    apart: Option<&'a [usize]>,
 }
 
 impl<'a> Places<'a> {
@@ -40,7 +42,12 @@ impl<'a> Places<'a> {
     /// Columns by name; those along which nothing changes do not count.
     pub fn of(mut columns: Vec<(&'a str, &'a [f64])>) -> Places<'a> {
         columns.retain(|(_, column)| column.iter().any(|value| *value != column[0]));
-        Places { columns }
+        Places { columns, apart: None }
+    }
+
+    /// With a number for each datum; those of different numbers are no neighbours.
+    pub fn apart(self, numbers: &'a [usize]) -> Places<'a> {
+        Places { apart: Some(numbers), ..self }
     }
 
     /// Rows of places along a coordinate: the others the same, sorted by this one.
@@ -48,7 +55,8 @@ impl<'a> Places<'a> {
         let count = self.columns[along].1.len();
         let key = |i: usize| -> Vec<u64> {
             let others = self.columns.iter().enumerate().filter(|(other, _)| *other != along);
-            others.map(|(_, (_, column))| (column[i] + 0.0).to_bits()).collect()
+            let own = self.apart.map(|numbers| numbers[i] as u64);
+            own.into_iter().chain(others.map(|(_, (_, column))| (column[i] + 0.0).to_bits())).collect()
         };
         let mut order: Vec<usize> = (0..count).collect();
         let keys: Vec<Vec<u64>> = (0..count).map(key).collect();
@@ -98,7 +106,7 @@ pub fn tests(places: &Places<'_>, residuals: &[f64], normal: bool) -> Vec<Residu
         found.extend(runs(&rows, residuals).map(|z| test(TestKind::Runs, Some(name), z)));
         found.extend(lag_one(&rows, residuals).map(|z| test(TestKind::LagOne, Some(name), z)));
     }
-    if places.columns.len() > 1 && found.is_empty() {
+    if places.columns.len() > 1 && found.is_empty() && places.apart.is_none() {
         found.extend(moran(places, residuals).map(|z| test(TestKind::Neighbours, None, z)));
     }
     if normal {

@@ -202,8 +202,10 @@ impl Searches {
 
 /// Whether the error bars of the estimate say already that it may be there.
 fn is_within_error_bars(outcome: &Outcome, other: &Minimum) -> bool {
-    let mut numbers = outcome.unknowns.numbers.iter().zip(&other.unknowns);
-    numbers.all(|(number, (_, there))| number.sd.is_some_and(|sd| (there - number.estimate).abs() < sd))
+    other.unknowns.iter().all(|(name, there)| {
+        let number = outcome.unknowns.numbers.iter().find(|number| number.name == *name);
+        number.is_some_and(|number| number.sd.is_some_and(|sd| (there - number.estimate).abs() < sd))
+    })
 }
 
 /// A minimum that fits as well as the estimate, or what a search from it came to on the coarse grid, if it does so on the stated

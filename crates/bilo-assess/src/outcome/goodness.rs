@@ -79,6 +79,8 @@ pub enum TestKind {
     Neighbours,
     /// Skewness and kurtosis are not those of a normal distribution (D'Agostino and Pearson).
     Normality,
+    /// Residuals differ more between places than at one place (F test of lack of fit).
+    LackOfFit,
 }
 
 impl TestKind {
@@ -89,6 +91,7 @@ impl TestKind {
             TestKind::LagOne => "resemble their neighbours",
             TestKind::Neighbours => "resemble their neighbours",
             TestKind::Normality => "are not normal",
+            TestKind::LackOfFit => "differ more between places than where they are repeated",
         }
     }
 }

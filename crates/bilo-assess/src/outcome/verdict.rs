@@ -97,7 +97,7 @@ pub enum ReasonKind {
 /// Another minimum of the data loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Minimum {
-    /// Each unknown number by name.
+    /// Each unknown number by name; of another name for one answer those that differ.
     #[serde(with = "super::json::numbers")]
     pub unknowns: Vec<(String, f64)>,
     /// How much lower its log-likelihood is than that of the best one.

@@ -98,6 +98,7 @@ fn residual_tests(source: &Source) -> Html {
             TestKind::LagOne => "correlation of neighbours",
             TestKind::Neighbours => "Moran\u{2019}s I of nearest neighbours",
             TestKind::Normality => "normality (skewness, kurtosis)",
+            TestKind::LackOfFit => "lack of fit beside what repeated data differ by (F)",
         };
         vec![
             Html::text(&fit.name),
