@@ -267,24 +267,7 @@ fn classical(outcome: &Outcome) -> String {
             );
         }
     }
-    let noise = outcome.noise.iter().map(|noise| {
-        let source = match noise.source {
-            NoiseSource::Sigma => "as its sigma says",
-            NoiseSource::Stated => "as stated",
-            NoiseSource::Residuals => "from the residuals",
-            NoiseSource::Likelihood => "as its likelihood says",
-            NoiseSource::None => "as stated",
-        };
-        let name = &noise.observation;
-        match (noise.sd, noise.dispersion, noise.dispersion_error) {
-            (Some(sd), ..) => format!("noise {sd:.2e} in {name} ({source})"),
-            (None, Some(dispersion), Some(error)) => {
-                format!("dispersion {dispersion:.3} ± {error:.1} in {name} (from the counts)")
-            }
-            _ => format!("{name} {source}"),
-        }
-    });
-    let noise: Vec<String> = noise.collect();
+    let noise = noise(outcome);
     let alone = |unknown: &ScalarOutcome| unknown.sd.is_none() && unknown.sd_network.is_some();
     if outcome.unknowns.numbers.iter().any(alone) {
         let _ = writeln!(text, "± is by the {ours}'s own derivatives: no second solver has checked it.");
@@ -293,6 +276,36 @@ fn classical(outcome: &Outcome) -> String {
         let _ = writeln!(text, "± is one standard deviation with {}.", noise.join(", "));
     }
     text
+}
+
+/// What is known of the noise, observations of the same in one go.
+fn noise(outcome: &Outcome) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&str>, String)> = vec![];
+    for noise in &outcome.noise {
+        let source = match noise.source {
+            NoiseSource::Sigma => "as its sigma says",
+            NoiseSource::Stated => "as stated",
+            NoiseSource::Residuals => "from the residuals",
+            NoiseSource::Likelihood => "as its likelihood says",
+            NoiseSource::None => "as stated",
+        };
+        let (before, after) = match (noise.sd, noise.dispersion, noise.dispersion_error) {
+            (Some(sd), ..) => (format!("noise {sd:.2e} in "), format!(" ({source})")),
+            (None, Some(dispersion), Some(error)) => {
+                (format!("dispersion {dispersion:.3} ± {error:.1} in "), " (from the counts)".to_owned())
+            }
+            _ => (String::new(), format!(" {source}")),
+        };
+        match found.iter_mut().find(|(first, _, last)| (first, last) == (&before, &after)) {
+            Some((_, names, _)) => names.push(&noise.observation),
+            None => found.push((before, vec![&noise.observation], after)),
+        }
+    }
+    let told = found.into_iter().map(|(before, names, after)| {
+        let after = if names.len() > 1 { after.replace("as its", "as their own") } else { after };
+        format!("{before}{}{after}", names.join(", "))
+    });
+    told.collect()
 }
 
 fn stop(outcome: &Outcome, phase: Phase) -> String {

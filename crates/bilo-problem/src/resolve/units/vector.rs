@@ -143,8 +143,15 @@ impl Vector {
     }
 }
 
+/// A factor between units, which is exact: `1e-6`, not `1.00000e-6`.
 pub(super) fn shown(number: f64) -> String {
-    crate::text::digits(number, 6)
+    let text = crate::text::digits(number, 6);
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        None => text,
+    }
 }
 
 /// The vector of a unit such as `W/(m^2 K)`; the part that cannot be read if it is none.
