@@ -10,7 +10,7 @@ use bilo_operator::finite::{HostProgram, require_finite};
 use bilo_operator::operator::LocalOperator;
 use bilo_problem::diagnostic::{Result, list};
 use bilo_problem::seeds::{Purpose, seed_for};
-use bilo_problem::{Data, Names, Problem, Transform, UnknownFunction};
+use bilo_problem::{Data, Names, Problem, UnknownFunction};
 use bilo_reference::solver::{ReferenceSolver, definitions};
 use corners::Corners;
 use reach::Reach;
@@ -65,7 +65,7 @@ impl Examination {
 
     /// Equations and conditions as they are stated; what is returned is said of the points of each.
     fn equations(&mut self, problem: &Problem, operator: &mut LocalOperator) -> Result<Vec<String>> {
-        let mut names = Names::new(&as_written(problem))?;
+        let mut names = Names::new(&problem.with_unknowns_as_stated())?;
         names.bind_states_opaque(problem);
         let (mut sections, mut local) = ([vec![], describe::held_by_forms(problem)], vec![]);
         for (number, equation) in problem.equations.iter().enumerate() {
@@ -132,7 +132,7 @@ impl Examination {
                 return Ok(());
             }
         };
-        let defined = definitions(&as_written(problem))?;
+        let defined = definitions(&problem.with_unknowns_as_stated())?;
         self.section(
             "Reference solver",
             std::iter::once(reference.describe()).chain(put_in(&defined)).collect(),
@@ -181,13 +181,4 @@ fn put_in(defined: &[String]) -> Option<String> {
         [] => format!("{last} is put into the other equations"),
         _ => format!("{} and {last} are put into the other equations", first.join(", ")),
     })
-}
-
-/// The problem with its unknowns moved as themselves, so that formulas are displayed as written.
-fn as_written(problem: &Problem) -> Problem {
-    let mut plain = problem.clone();
-    for unknown in &mut plain.unknowns {
-        (unknown.scale, unknown.transform) = (1.0, Transform::Identity);
-    }
-    plain
 }

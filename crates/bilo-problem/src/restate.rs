@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::evaluate::names::{NET, Names};
-use crate::model::{Equation, Formula, Layout, Problem, State, Transform};
+use crate::model::{Equation, Formula, Layout, Problem, State};
 use bilo_expr::{Ast, AstKind, Expr, Leaf, Operator, Symbol, parse};
 use std::collections::BTreeMap;
 
@@ -234,11 +234,7 @@ struct Face {
 
 impl Face {
     fn new(problem: &Problem, state: &State) -> Result<Face> {
-        let mut plain = problem.clone();
-        for unknown in &mut plain.unknowns {
-            (unknown.scale, unknown.transform) = (1.0, Transform::Identity);
-        }
-        let mut names = Names::new(&plain)?;
+        let mut names = Names::new(&problem.with_unknowns_as_stated())?;
         let mut constants = BTreeMap::new();
         for constant in &problem.constants {
             let symbol = names.graph.symbol(&constant.name);

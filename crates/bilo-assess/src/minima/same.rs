@@ -2,7 +2,7 @@
 
 use bilo_expr::{Expr, Input, Leaf, Scratch, Tape};
 use bilo_problem::diagnostic::Result;
-use bilo_problem::{Names, Problem, Transform};
+use bilo_problem::{NET, Names, Problem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -35,16 +35,13 @@ pub(super) fn state_the_same(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
 
 /// Names of the problem with its unknowns as they are stated, whatever is moved.
 fn opaque(problem: &Problem) -> Result<Names> {
-    let mut plain = problem.clone();
-    for unknown in &mut plain.unknowns {
-        (unknown.scale, unknown.transform) = (1.0, Transform::Identity);
-    }
-    let mut names = Names::new(&plain)?;
-    names.bind_states_opaque(&plain);
+    let stated = problem.with_unknowns_as_stated();
+    let mut names = Names::new(&stated)?;
+    names.bind_states_opaque(&stated);
     let slots = names.coordinates.iter().map(|&c| names.graph.leaf(c)).collect();
-    let net = names.graph.function(bilo_problem::NET, slots);
+    let net = names.graph.function(NET, slots);
     let net = names.graph.value(net);
-    names.scope.bind(bilo_problem::NET, net);
+    names.scope.bind(NET, net);
     Ok(names)
 }
 

@@ -9,7 +9,7 @@ use crate::model::neighbour::Neighbour;
 use crate::model::observation::Observation;
 use crate::model::picture::Picture;
 use crate::model::statement::{Condition, Derived, Equation, Input, State};
-use crate::model::unknown::Unknown;
+use crate::model::unknown::{Transform, Unknown};
 use crate::settings::{Classical, NetworkChoice, OperatorChoice, Training};
 
 /// A whole inverse problem: the PDE, its unknowns, the data and how to train.
@@ -60,6 +60,15 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The problem with its unknowns moved as themselves, so that formulas are in terms of what was stated.
+    pub fn with_unknowns_as_stated(&self) -> Problem {
+        let mut stated = self.clone();
+        for unknown in &mut stated.unknowns {
+            (unknown.scale, unknown.transform) = (1.0, Transform::Identity);
+        }
+        stated
+    }
+
     /// Whether something is known of an unknown number before the data.
     pub fn has_priors_of_numbers(&self) -> bool {
         self.unknowns.iter().any(|unknown| unknown.prior.is_some())

@@ -143,12 +143,26 @@ impl Reader<'_> {
         for (name, at) in self.ast().names() {
             let inside = span.start <= at.start && at.end <= span.end;
             let number = constants.iter().any(|c| c.name == name) || unknowns.iter().any(|u| u.name == name);
+            if inside && !number && self.is_bound(name) {
+                let message = format!("`{name}` has no value outside of the mean or integral over it");
+                let help = "what multiplies it at each place stands inside; quotients of means are not observed";
+                return self.error(at, &message, help);
+            }
             if inside && !number {
                 let message = format!("`{name}` is not the same at all places");
                 return self.error(at, &message, "write it inside of the mean, integral or place");
             }
         }
         Ok(())
+    }
+
+    /// Whether a mean, integral or place is over a coordinate.
+    fn is_bound(&self, name: &str) -> bool {
+        let over = |kind: &AstKind| match kind {
+            AstKind::Functional(functional) => functional.over.iter().any(|over| over.variable == name),
+            _ => false,
+        };
+        self.ast().nodes().iter().any(|node| over(&node.kind))
     }
 
     /// Whether something is added to functionals.
