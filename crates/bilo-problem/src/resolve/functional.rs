@@ -145,7 +145,8 @@ impl Reader<'_> {
             let number = constants.iter().any(|c| c.name == name) || unknowns.iter().any(|u| u.name == name);
             if inside && !number && self.is_bound(name) {
                 let message = format!("`{name}` has no value outside of the mean or integral over it");
-                let help = "what multiplies it at each place stands inside; quotients of means are not observed";
+                let help =
+                    "what multiplies it at each place stands inside; quotients of means are not observed";
                 return self.error(at, &message, help);
             }
             if inside && !number {
