@@ -117,7 +117,7 @@ fn height(loss: &ReferenceLoss<'_>, evaluation: &Evaluation<'_>) -> f64 {
 fn minimum(problem: &Problem, best: &[f64], thetas: &[f64], below: f64) -> Minimum {
     let same_equations = same::state_the_same(problem, best, thetas);
     let names = problem.unknowns.iter().map(|unknown| unknown.name.clone()).zip(thetas.iter().copied());
-    // Of another name for one answer only what is named otherwise tells anything.
+    // Where the equations are the same only what is named otherwise tells anything.
     let size = |j: usize| best[j].abs().max(thetas[j].abs());
     let renamed = |j: usize| (thetas[j] - best[j]).abs() > SAME * size(j);
     let told = names.enumerate().filter(|(j, _)| !same_equations || renamed(*j));

@@ -340,7 +340,16 @@ fn identified(outcome: &Outcome) -> Vec<Reason> {
             reasons.push(orange(ReasonKind::RanAway, sentence));
         }
     }
-    for minimum in outcome.minima.iter().filter(|minimum| !minimum.same_equations) {
+    let (same, others): (Vec<_>, Vec<_>) = outcome.minima.iter().partition(|minimum| minimum.same_equations);
+    if !same.is_empty() {
+        let same: Vec<String> = same.into_iter().map(|minimum| minimum.in_words()).collect();
+        let sentence = format!(
+            "the equations are the same with {}: no data tell these apart from the estimate, `bounds` choose one",
+            same.join("; or with ")
+        );
+        reasons.push(orange(ReasonKind::SeveralMinima, sentence));
+    }
+    for minimum in others {
         let sentence = format!("{} fits the data as well: the answer is not unique", minimum.in_words());
         reasons.push(orange(ReasonKind::SeveralMinima, sentence));
     }

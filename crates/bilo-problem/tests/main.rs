@@ -3,4 +3,5 @@
 mod both_ways;
 mod define;
 mod in_force;
+mod rows;
 mod vectors;

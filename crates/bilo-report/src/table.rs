@@ -5,8 +5,8 @@ use crate::columns::aligned;
 use crate::files::{FIELDS, HISTORY, OUTCOME, PROBLEM, REPORT, RUN, fit_file, picture_file};
 use bilo::observer::Phase;
 use bilo::outcome::{
-    DerivedOutcome, Divergence, FunctionOutcome, LearnedOutcome, Minimum, NoiseSource, OperatorOutcome,
-    Outcome, Reason, RegularisationOutcome, ScalarOutcome, SolvedBy, Stop, Verdict,
+    DerivedOutcome, Divergence, FunctionOutcome, LearnedOutcome, NoiseSource, OperatorOutcome, Outcome,
+    Reason, RegularisationOutcome, ScalarOutcome, SolvedBy, Stop, Verdict,
 };
 use bilo::problem::text::digits;
 use std::fmt::Write;
@@ -39,11 +39,6 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
     text += &classical(outcome);
     for note in &outcome.notes {
         let _ = writeln!(text, "{}.", capital(note.trim_end_matches('.')));
-    }
-    let same: Vec<String> =
-        outcome.minima.iter().filter(|minimum| minimum.same_equations).map(Minimum::in_words).collect();
-    if !same.is_empty() {
-        let _ = writeln!(text, "The equations are the same with {}.", same.join("; or with "));
     }
     for warning in &outcome.warnings {
         let _ = writeln!(text, "WARNING: {}.", warning.trim_end_matches('.'));

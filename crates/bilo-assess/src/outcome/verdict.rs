@@ -102,7 +102,7 @@ pub struct Minimum {
     pub unknowns: Vec<(String, f64)>,
     /// How much lower its log-likelihood is than that of the best one.
     pub log_likelihood_below: f64,
-    /// Whether equations and observed values are the same with these values: another name for one answer.
+    /// Whether equations and observed values are the same with these values, so that no data tell them from the estimate.
     #[serde(default)]
     pub same_equations: bool,
 }

@@ -19,7 +19,12 @@ pub(crate) struct Csv {
     separator: char,
     skip_missing: bool,
     decimal_comma: bool,
+    /// The rows to take: the place of a column, and what may stand there.
+    rows: Vec<(usize, Vec<String>)>,
 }
+
+/// Most different words of a column that an error tells.
+const MOST_TOLD: usize = 12;
 
 /// What stands for a number that is missing, beside nothing.
 const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "?"];
@@ -49,6 +54,12 @@ impl Csv {
         for wanted in optional {
             found.push(find(&source, &names, wanted)?);
         }
+        let mut rows = vec![];
+        for (column, allowed) in &layout.rows {
+            let place = find(&source, &names, column)?;
+            let place = place.ok_or_else(|| missing_column(&source, header.clone(), &names, column))?;
+            rows.push((place, allowed.clone()));
+        }
         let all = names.iter().map(|name| source.text[name.clone()].to_string()).collect();
         let mut csv = Csv {
             columns: vec![],
@@ -58,20 +69,48 @@ impl Csv {
             separator,
             skip_missing: layout.skip_missing,
             decimal_comma: layout.decimal_comma,
+            rows,
         };
         csv.columns = found.iter().map(|f| f.map(|_| Vec::new())).collect();
         csv.cells = vec![Vec::new(); found.len()];
+        let mut says: Vec<Vec<String>> = vec![vec![]; csv.rows.len()];
         for line in lines {
-            csv.row(line, &found, names.len())?;
+            csv.row(line, &found, names.len(), &mut says)?;
+        }
+        let none = csv.columns.iter().flatten().all(Vec::is_empty);
+        if let (true, Some((column, _)), Some(says)) = (none, layout.rows.first(), says.first()) {
+            let error = Diagnostic::new("no row is one of those in `rows`", Origin::new(&csv.source, header));
+            let found = list(says.iter().map(String::as_str));
+            return Err(error.label(format!("`{column}` says {found}")).into());
         }
         Ok(csv)
     }
 
-    fn row(&mut self, line: Range<usize>, found: &[Option<usize>], width: usize) -> Result<()> {
+    /// Takes a row if it is one of those that are wanted; what those say that are not is kept.
+    fn row(
+        &mut self,
+        line: Range<usize>,
+        found: &[Option<usize>],
+        width: usize,
+        says: &mut [Vec<String>],
+    ) -> Result<()> {
         let row = cells(&self.source.text, line.clone(), self.separator);
         if row.len() != width {
             let message = format!("this row has {} values, the header {width} names", row.len());
             return Err(Diagnostic::new(message, Origin::new(&self.source, line)).into());
+        }
+        let mut wanted = true;
+        for ((place, allowed), says) in self.rows.iter().zip(says) {
+            let cell = &self.source.text[row[*place].clone()];
+            if !allowed.iter().any(|allowed| self.says(cell, allowed)) {
+                wanted = false;
+                if says.len() < MOST_TOLD && !says.iter().any(|said| said == cell) {
+                    says.push(cell.to_owned());
+                }
+            }
+        }
+        if !wanted {
+            return Ok(());
         }
         let is_missing = |place: &usize| {
             let text = self.source.text[row[*place].clone()].to_ascii_lowercase();
@@ -107,6 +146,13 @@ impl Csv {
                 false => error.into(),
             }
         })
+    }
+
+    /// Whether a cell says something: in the same letters, or as the same number.
+    fn says(&self, cell: &str, wanted: &str) -> bool {
+        let decimal = if self.decimal_comma { cell.replace(',', ".") } else { cell.to_owned() };
+        let numbers = decimal.parse::<f64>().ok().zip(wanted.parse::<f64>().ok());
+        cell == wanted || numbers.is_some_and(|(found, wanted)| found == wanted)
     }
 
     /// Where a number was written.

@@ -23,7 +23,7 @@ pub(crate) fn split(tree: &Table) -> Result<Option<Vec<Experiment>>> {
     if entries.is_empty() {
         return Err(Diagnostic::new("there is no experiment here", node.origin.clone()).into());
     }
-    refuse_shared_files(&shared)?;
+    refuse_shared_files(&shared, entries)?;
     entries.iter().map(|entry| read(entry, &shared)).collect::<Result<_>>().map(Some)
 }
 
@@ -141,19 +141,31 @@ fn has(observation: &Entry, key: &str) -> bool {
     data.get(key).is_some()
 }
 
-/// Data of a file that all experiments share would be counted once for each.
-fn refuse_shared_files(shared: &Table) -> Result<()> {
+/// Data of a file that all experiments share would be counted once for each: each says which rows are its own.
+fn refuse_shared_files(shared: &Table, experiments: &[Entry]) -> Result<()> {
     let Some(Value::Table(observations)) = shared.get("observation").map(|node| &node.value) else {
         return Ok(());
     };
     for entry in &observations.entries {
         let Some(data) = data(entry).filter(|_| has(entry, "file")) else { continue };
+        let own: Vec<&Entry> = experiments.iter().filter_map(|own| observation_of(own, &entry.key)).collect();
+        if !own.is_empty() && own.iter().all(|own| has(own, "file") || has(own, "rows")) {
+            continue;
+        }
         let message = "beside experiments, data belong to one of them";
         let help = format!(
-            "write them in the experiment: `observation = {{ {} = {{ data = {{ file = \"..\" }} }} }}`",
+            "write them in the experiment: `observation = {{ {} = {{ data = {{ file = \"..\" }} }} }}`, or which `rows` of the \
+             file are its own",
             entry.key
         );
         return Err(Diagnostic::new(message, data.origin.clone()).help(help).into());
     }
     Ok(())
+}
+
+/// What an experiment says of an observation.
+fn observation_of<'a>(experiment: &'a Entry, name: &str) -> Option<&'a Entry> {
+    let Value::Table(experiment) = &experiment.node.value else { return None };
+    let Value::Table(observations) = &experiment.get("observation")?.value else { return None };
+    observations.entries.iter().find(|entry| entry.key == name)
 }

@@ -50,6 +50,7 @@ fn read_image(field: &str, reader: &Reader<'_>, coordinates: &[Coordinate]) -> R
         scale: reader.number("scale")?.unwrap_or(1.0),
         interpolation: reader.word("interpolation")?,
         layout: FileLayout {
+            rows: vec![],
             columns,
             origin: vec![],
             skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),

@@ -8,8 +8,8 @@ use crate::read::Statement;
 use crate::read::likelihood::read_likelihood;
 use crate::read::points::{coordinate_number, read_spec};
 use crate::schema;
-use crate::tree::reader::{Reader, number, string, table};
-use crate::tree::{Entry, Node, join};
+use crate::tree::reader::{Reader, number, string, table, wrong_type};
+use crate::tree::{Entry, Node, Value, join};
 use crate::written::ObservationSpec;
 use crate::written::data::{DataChoice, Decimal, FileLayout, FileSpec, Missing, SyntheticSpec};
 
@@ -41,6 +41,7 @@ impl Statement<'_> {
                 let layout = FileLayout {
                     columns: read_columns(&reader, self.coordinates, &["value", "sigma", "trials"])?,
                     origin: self.origins(&reader)?,
+                    rows: read_rows(&reader)?,
                     skip_missing: reader.word::<Missing>("missing")? == Some(Missing::Skip),
                     decimal_comma: reader.word::<Decimal>("decimal")? == Some(Decimal::Comma),
                 };
@@ -96,6 +97,26 @@ pub(super) fn read_columns(
         columns.push((entry.key.clone(), string(&entry.node, &entry.key)?.to_owned()));
     }
     Ok(columns)
+}
+
+/// The rows of a table to take: what one column says, or may say.
+fn read_rows(reader: &Reader<'_>) -> Result<Vec<(String, Vec<String>)>> {
+    let Some(node) = reader.get("rows") else { return Ok(vec![]) };
+    let said = |node: &Node, column: &str| match &node.value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        _ => Err(wrong_type(node, column, "what the column says: a string or a number, or a list of such")),
+    };
+    let mut rows = vec![];
+    for entry in &table(node, "rows")?.entries {
+        let allowed = match &entry.node.value {
+            Value::List(items) => items.iter().map(|item| said(item, &entry.key)).collect::<Result<_>>()?,
+            _ => vec![said(&entry.node, &entry.key)?],
+        };
+        rows.push((entry.key.clone(), allowed));
+    }
+    Ok(rows)
 }
 
 /// `sigma`: a number, or the word `estimate`.

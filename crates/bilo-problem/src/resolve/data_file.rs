@@ -186,6 +186,11 @@ impl DataFile<'_> {
             .folder
             .read_up_to(self.name, MOST_BYTES)
             .map_err(|e| self.error(format!("cannot read {}: {e}", path.display())))?;
+        if !self.layout.rows.is_empty() && path.extension().is_none_or(|extension| extension != "csv") {
+            let error =
+                self.error(format!("`rows` chooses rows of a table in text, and {} is none", self.name));
+            return Err(error.help("write the table as `.csv`").into());
+        }
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         match extension {
             "csv" => self.load_csv(bytes, required, optional),

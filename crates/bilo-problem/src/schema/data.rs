@@ -113,6 +113,9 @@ pub(crate) static OBSERVATION: TableSchema = TableSchema {
     ]],
 };
 
+/// What a column of a row may say.
+const ROWS: Kind = Any(&[Text, Number, List(&Any(&[Text, Number]))]);
+
 /// `data` of an observation.
 pub(crate) static DATA: TableSchema = TableSchema {
     name: "data",
@@ -141,6 +144,13 @@ pub(crate) static DATA: TableSchema = TableSchema {
             "beside `file`: what is subtracted from the columns of coordinates, such as a first time stamp",
         )
         .said("table of numbers"),
+        optional(
+            "rows",
+            Each(&ROWS),
+            "all",
+            "beside a `.csv` file: the rows to take, by what other columns of it say, such as `{ dish = \"A\" }` or `{ dose = [5, 10] }`",
+        )
+        .said("table of words or numbers, or lists of such"),
         optional(
             "missing",
             Word(Missing::NAMES),

@@ -37,6 +37,8 @@ pub(crate) struct FileLayout {
     pub(crate) columns: Vec<(String, String)>,
     /// What is subtracted from the column of a coordinate.
     pub(crate) origin: Vec<(String, f64)>,
+    /// The rows to take: a column of the file, and what may stand there.
+    pub(crate) rows: Vec<(String, Vec<String>)>,
     /// Whether rows in which a number is missing are left out.
     pub(crate) skip_missing: bool,
     /// Whether a comma stands before decimals.
@@ -120,6 +122,20 @@ impl DataSpec {
         match &mut self.choice {
             DataChoice::File(file) => file.layout.columns.push((role.to_owned(), name.to_owned())),
             _ => self.misplace("`column` belongs to data from a file"),
+        }
+        self
+    }
+
+    /// Takes only the rows of a table whose column says this; further calls for one column allow more.
+    pub fn rows(mut self, column: &str, says: &str) -> DataSpec {
+        match &mut self.choice {
+            DataChoice::File(FileSpec { layout: FileLayout { rows, .. }, .. }) => {
+                match rows.iter_mut().find(|(own, _)| own == column) {
+                    Some((_, allowed)) => allowed.push(says.to_owned()),
+                    None => rows.push((column.to_owned(), vec![says.to_owned()])),
+                }
+            }
+            _ => self.misplace("`rows` belongs to data from a file"),
         }
         self
     }

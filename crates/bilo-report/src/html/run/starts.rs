@@ -30,7 +30,7 @@ fn minima(minima: &[Minimum]) -> Html {
         return Html::default();
     }
     let row = |minimum: &Minimum| {
-        let kind = if minimum.same_equations { "the same equations" } else { "another answer" };
+        let kind = if minimum.same_equations { "the same equations" } else { "other equations" };
         let below = number(minimum.log_likelihood_below);
         vec![Html::text(&minimum.in_words()), Html::text(&below), Html::text(kind)]
     };
