@@ -342,7 +342,10 @@ fn identified(outcome: &Outcome) -> Vec<Reason> {
     }
     let (same, others): (Vec<_>, Vec<_>) = outcome.minima.iter().partition(|minimum| minimum.same_equations);
     if !same.is_empty() {
-        let same: Vec<String> = same.into_iter().map(|minimum| minimum.in_words()).collect();
+        let mut same: Vec<String> = same.into_iter().map(|minimum| minimum.in_words()).collect();
+        // Images and other starts may come to the same.
+        same.sort_unstable();
+        same.dedup();
         let sentence = format!(
             "the equations are the same with {}: no data tell these apart from the estimate, `bounds` choose one",
             same.join("; or with ")
