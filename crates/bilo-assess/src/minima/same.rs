@@ -1,36 +1,52 @@
 //! Values of the unknowns that state the same equations: an angle and that angle and half a turn, two rates by each other's name.
 
-use bilo_expr::{Expr, Input, Leaf, Scratch, Tape};
+use bilo_expr::{Expr, Input, Leaf, Scratch, Symbol, Tape};
 use bilo_problem::diagnostic::Result;
 use bilo_problem::{NET, Names, Problem};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Places, states and derivatives at which equations are compared.
-const LOOKS: usize = 16;
+const LOOKS: usize = 64;
 
 /// Equations that differ by less are the same: minima are found to about as many digits.
 const SAME: f64 = 1e-3;
 
-/// Whether equations, conditions, forms and observed values do not depend on which of these values the unknowns have.
+/// A part of the way from one value to another at which nothing periodic is the same again.
+const PART_OF_THE_WAY: f64 = 0.37;
+
+/// The decades in which states and their derivatives are drawn.
+const SIZES: std::ops::Range<f64> = -3.0..4.0;
+
+/// Whether equations, conditions, forms and observed values do not depend on which of these values the unknowns have. Each of
+/// the values that differ must be seen to matter by itself: formulas that are zero or cut off wherever one looks show nothing.
 pub(super) fn state_the_same(problem: &Problem, a: &[f64], b: &[f64]) -> bool {
-    // What is known beforehand of a number does.
-    let moved = |j: &usize| a[*j] != b[*j];
-    if (0..a.len()).filter(moved).any(|j| problem.unknowns[j].prior.is_some()) {
+    let moved: Vec<usize> = (0..a.len()).filter(|&j| a[j] != b[j]).collect();
+    // What is known beforehand of a number tells its values apart.
+    if moved.iter().any(|&j| problem.unknowns[j].prior.is_some()) {
         return false;
     }
-    let mut names = match opaque(problem) {
-        Ok(names) => names,
-        Err(_) => return false,
-    };
+    let Ok(mut names) = opaque(problem) else { return false };
     let Ok(formulas) = formulas(problem, &mut names) else { return false };
-    let at = |thetas: &[f64]| values(&names, &formulas, thetas);
-    let (Some(at_a), Some(at_b)) = (at(a), at(b)) else { return false };
-    at_a.iter().zip(&at_b).all(|(at_a, at_b)| {
-        let pairs = || at_a.iter().zip(at_b).filter(|(a, b)| a.is_finite() && b.is_finite());
-        let size = pairs().fold(0.0_f64, |size, (a, b)| size.max(a.abs()).max(b.abs()));
-        pairs().next().is_some() && pairs().all(|(a, b)| (a - b).abs() <= SAME * size)
-    })
+    let at = |thetas: &[f64]| values(problem, &names, &formulas, thetas);
+    let Some(at_a) = at(a) else { return false };
+    let agrees = |thetas: &[f64]| at(thetas).is_some_and(|other| agree(&at_a, &other));
+    let matters = |&j: &usize| {
+        let mut between = a.to_vec();
+        between[j] += PART_OF_THE_WAY * (b[j] - a[j]);
+        !agrees(&between)
+    };
+    // What is the same to the digits that a minimum has need not matter.
+    let apart = |j: &&usize| (a[**j] - b[**j]).abs() > SAME * a[**j].abs().max(b[**j].abs());
+    agrees(b) && moved.iter().filter(apart).all(matters)
+}
+
+/// Whether formulas have the same values wherever both have any.
+fn agree(a: &[Vec<f64>], b: &[Vec<f64>]) -> bool {
+    let alike = |(a, b): (&f64, &f64)| {
+        !(a.is_finite() && b.is_finite()) || (a - b).abs() <= SAME * a.abs().max(b.abs())
+    };
+    a.iter().zip(b).all(|(a, b)| a.iter().zip(b).all(alike))
 }
 
 /// Names of the problem with its unknowns as they are stated, whatever is moved.
@@ -58,19 +74,24 @@ fn formulas(problem: &Problem, names: &mut Names) -> Result<Vec<Expr>> {
     Ok(all)
 }
 
-/// The value of each formula at some random places, for random states; the same ones for any unknowns.
-fn values(names: &Names, formulas: &[Expr], thetas: &[f64]) -> Option<Vec<Vec<f64>>> {
+/// The value of each formula at some random places of the domain, for random states; the same ones for any unknowns.
+fn values(problem: &Problem, names: &Names, formulas: &[Expr], thetas: &[f64]) -> Option<Vec<Vec<f64>>> {
     let leaves = names.graph.leaves(formulas);
     let tape = Tape::compile(&names.graph, formulas, &leaves).ok()?;
     let mut random = Pcg64::seed_from_u64(0);
-    let unknown = |leaf: &Leaf| names.eta.iter().position(|&eta| *leaf == Leaf::Symbol(eta));
-    let columns: Vec<Vec<f64>> = leaves
-        .iter()
-        .map(|leaf| {
-            let drawn: Vec<f64> = (0..LOOKS).map(|_| random.random_range(0.5..1.5)).collect();
-            unknown(leaf).map_or(drawn, |number| vec![thetas[number]; LOOKS])
-        })
-        .collect();
+    let number_of =
+        |symbols: &[Symbol], leaf: &Leaf| symbols.iter().position(|&symbol| *leaf == Leaf::Symbol(symbol));
+    let column = |leaf: &Leaf| -> Vec<f64> {
+        if let Some(unknown) = number_of(&names.eta, leaf) {
+            return vec![thetas[unknown]; LOOKS];
+        }
+        if let Some(coordinate) = number_of(&names.coordinates, leaf) {
+            let coordinate = &problem.coordinates[coordinate];
+            return (0..LOOKS).map(|_| random.random_range(coordinate.lo..coordinate.hi)).collect();
+        }
+        (0..LOOKS).map(|_| 10.0_f64.powf(random.random_range(SIZES))).collect()
+    };
+    let columns: Vec<Vec<f64>> = leaves.iter().map(column).collect();
     let inputs: Vec<Input<'_, f64>> = columns.iter().map(|column| Input::Column(column)).collect();
     let mut scratch = Scratch::new();
     tape.eval(&inputs, LOOKS, &mut scratch);
@@ -133,5 +154,36 @@ mod tests {
         assert!(!same([2.0, 1.0, 0.3, 0.4]), "exchanged alone");
         assert!(!same([1.0, 2.0, -0.3, 0.4]), "turned to the other side");
         assert!(!same([1.0, 2.0, 0.3, 0.6]), "a mirror image of the place may fit, but is another answer");
+    }
+
+    /// Layers of a wall a millimetre thick, each of which must be looked into, and a rate that is zero to a computer at all
+    /// temperatures that are drawn: where formulas show nothing of an unknown, nothing is said of it.
+    #[test]
+    fn what_is_not_seen_is_not_the_same() {
+        let text = r#"
+            name = "layer"
+            [coordinates]
+            x = [0.0, 1e-3]
+            [unknown.k]
+            count = 2
+            guess = 1.0
+            truth = 1.0
+            [unknown.E]
+            guess = 1.0
+            truth = 1.0
+            [equation.heat]
+            holds = "d(pieces(k, x)*T_x, x) = exp(-1e9*E/T)"
+            [condition.ends]
+            at = { x = [0.0, 1e-3] }
+            holds = "T = 0"
+            [observation.o]
+            value = "T"
+            data = { synthetic = { grid = { x = 3 } } }
+        "#;
+        let read = Problem::from_toml("layer", text, Path::new(""), &Overrides::default());
+        let problem = read.unwrap_or_else(|error| panic!("{error}"));
+        let same = |other: [f64; 3]| state_the_same(&problem, &[1.0, 2.0, 3.0], &other);
+        assert!(!same([2.0, 2.0, 3.0]) && !same([1.0, 1.0, 3.0]), "either layer");
+        assert!(!same([1.0, 2.0, 6.0]), "a rate that is zero wherever one looks");
     }
 }
