@@ -44,6 +44,8 @@ pub struct Scratch<T> {
     pub(crate) values: Vec<T>,
     /// One column per instruction, after [`Tape::adjoint`].
     pub(crate) adjoints: Vec<T>,
+    /// Whether an instruction has one value for all points.
+    is_uniform: Vec<bool>,
     /// The tape whose constants stand in `values`, for columns of length `points`.
     constants_of: Option<TapeId>,
 }
@@ -103,9 +105,18 @@ impl Tape {
             1 => return self.eval_at_one(inputs, &mut scratch.values[..self.len()]),
             _ => {}
         }
+        scratch.is_uniform.clear();
         for (k, &instruction) in self.code.iter().enumerate() {
             let (before, rest) = scratch.values.split_at_mut(k * n);
             let out = &mut rest[..n];
+            let is_uniform = is_uniform(instruction, inputs, &scratch.is_uniform);
+            scratch.is_uniform.push(is_uniform);
+            if is_uniform {
+                if let Some(value) = at_one(instruction, inputs, |operand| before[operand as usize * n]) {
+                    out.fill(value);
+                }
+                continue;
+            }
             let column = |operand: u32| &before[operand as usize * n..][..n];
             match instruction {
                 Instruction::Input(i) => inputs[i as usize].write(out),
@@ -123,20 +134,35 @@ impl Tape {
     /// At one point, where loops over columns would be all overhead: ordinary equations.
     fn eval_at_one<T: Real>(&self, inputs: &[Input<'_, T>], values: &mut [T]) {
         for (k, &instruction) in self.code.iter().enumerate() {
-            let at = |operand: u32| values[operand as usize];
-            values[k] = match instruction {
-                Instruction::Input(i) => match inputs[i as usize] {
-                    Input::Column(column) => column[0],
-                    Input::Uniform(value) => value,
-                },
-                Instruction::Constant(_) => continue,
-                Instruction::Unary(op, a) => unary(op, at(a)),
-                Instruction::Power(a, n) => power(n, at(a)),
-                Instruction::Binary(op, a, b) => binary(op, at(a), at(b)),
-                Instruction::Select(c, a, b) => at(if at(c) != T::ZERO { a } else { b }),
-            };
+            if let Some(value) = at_one(instruction, inputs, |operand| values[operand as usize]) {
+                values[k] = value;
+            }
         }
     }
+}
+
+/// Whether the result is the same at all points, so that it need be found once only: `exp(log_D)` in an equation on a
+/// grid.
+fn is_uniform<T>(instruction: Instruction, inputs: &[Input<'_, T>], before: &[bool]) -> bool {
+    match instruction {
+        Instruction::Input(i) => matches!(inputs[i as usize], Input::Uniform(_)),
+        _ => instruction.operands().all(|operand| before[operand]),
+    }
+}
+
+/// The result at one point of operands at that point; none of a constant, which stands there already.
+fn at_one<T: Real>(instruction: Instruction, inputs: &[Input<'_, T>], at: impl Fn(u32) -> T) -> Option<T> {
+    Some(match instruction {
+        Instruction::Input(i) => match inputs[i as usize] {
+            Input::Column(column) => column[0],
+            Input::Uniform(value) => value,
+        },
+        Instruction::Constant(_) => return None,
+        Instruction::Unary(op, a) => unary(op, at(a)),
+        Instruction::Power(a, n) => power(n, at(a)),
+        Instruction::Binary(op, a, b) => binary(op, at(a), at(b)),
+        Instruction::Select(c, a, b) => at(if at(c) != T::ZERO { a } else { b }),
+    })
 }
 
 fn map<T: Real>(a: &[T], out: &mut [T], f: impl Fn(T) -> T) {

@@ -96,6 +96,26 @@ fn one_scratch_serves_many_tapes_and_sizes() {
     assert_eq!(scratch.output(&tapes[2], 1), [6.0; 7]);
 }
 
+/// What is the same at all points is computed at one, to the same bits as at all of them; and a place that was uniform is
+/// not so for the columns of the next evaluation.
+#[test]
+fn what_is_uniform_is_computed_once_to_the_same_bits() {
+    let tape = compile(&["exp(y)*x + sin(y*k)^3", "if(k > 1, y^k, tanh(y))", "k^5 - 1/y"]);
+    let (x, y, k) = ([0.3, -1.7, 2.9], 0.731, 1.37);
+    let mut scratch = Scratch::new();
+    let outputs = |scratch: &Scratch<f64>| -> Vec<Vec<f64>> {
+        (0..3).map(|output| scratch.output(&tape, output).to_vec()).collect()
+    };
+    tape.eval(&[Input::Column(&x), Input::Uniform(y), Input::Uniform(k)], 3, &mut scratch);
+    let uniform = outputs(&scratch);
+    tape.eval(&[Input::Column(&x), Input::Column(&[y; 3]), Input::Column(&[k; 3])], 3, &mut scratch);
+    assert_eq!(uniform, outputs(&scratch));
+    let other = [y, 2.0 * y, 3.0 * y];
+    tape.eval(&[Input::Uniform(x[0]), Input::Column(&other), Input::Uniform(k)], 3, &mut scratch);
+    let exact = other.map(|y: f64| y.exp() * x[0] + (y * k).sin() * (y * k).sin() * (y * k).sin());
+    assert_eq!(scratch.output(&tape, 0), exact);
+}
+
 #[test]
 fn single_precision_is_computed_in_single_precision() {
     let tape = compile(&["(x + 1) - 1"]);
