@@ -11,6 +11,7 @@ pub use steps::{Descent, Level, Moments, ResidentSteps, Seen, Weighted};
 
 use crate::points::{Column, PointSource};
 use crate::program::{DensityProgram, FieldProgram, ResidualProgram};
+use std::ops::Range;
 
 /// Arithmetic of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,12 +81,35 @@ pub struct Linearisation {
     pub residuals: Vec<Vec<f64>>,
     /// dr_q/dη_j at fixed weights, one column over the points for each q and j: column q m + j of m unknowns.
     pub by_unknown: Vec<Vec<f64>>,
-    /// dr_q/dW for each q: row-major, one row of all weights per point. Zero for the networks of unknown
-    /// functions, which the lower level takes as given. Empty if it was not asked for.
+    /// The weights that it may depend on, in rising stretches: those of the networks that the program asks for, but those
+    /// of unknown functions, which the lower level takes as given.
+    pub weights: Vec<Range<usize>>,
+    /// dr_q/d(these weights) for each q: row-major, one row per point. Empty if it was not asked for.
     pub by_weight: Vec<Vec<f64>>,
     /// dr_q/d(slot), one column over the points for each q and slot: column q n + s of n slots. Empty if it was not
     /// asked for.
     pub by_slot: Vec<Vec<f64>>,
+}
+
+impl Linearisation {
+    /// dr_q/dW at a point, for as many weights as there are.
+    pub fn row(&self, q: usize, point: usize, weights: usize) -> Vec<f64> {
+        let length = self.weights.iter().map(Range::len).sum::<usize>();
+        let mut rest = &self.by_weight[q][point * length..][..length];
+        let mut row = vec![0.0; weights];
+        for stretch in &self.weights {
+            let (own, others) = rest.split_at(stretch.len());
+            row[stretch.clone()].copy_from_slice(own);
+            rest = others;
+        }
+        row
+    }
+
+    /// All these rows, by q and point.
+    pub fn rows(&self, weights: usize) -> impl Iterator<Item = Vec<f64>> {
+        let residuals = self.residuals.iter().enumerate();
+        residuals.flat_map(move |(q, values)| (0..values.len()).map(move |point| self.row(q, point, weights)))
+    }
 }
 
 /// Hardware that computes losses and their gradients. `weights` are the trained weights of all

@@ -273,7 +273,7 @@ fn a_residual_is_linearised_with_the_function_as_given() {
     let program = ResidualProgram::new(&mut problem.graph, &problem.operator, &[r]).unwrap();
     let id = device.load_residual(program, points()).expect("the CPU never fails");
     let found = device.linearise(id, &weights, &[0.0], Jacobian::Weights).expect("the CPU never fails");
-    for (point, rows) in found.by_weight[0].chunks_exact(weights.len()).enumerate() {
+    for (point, rows) in found.rows(weights.len()).enumerate() {
         let columns = [&found.residuals[0], &found.by_unknown[0]];
         for (column, expected) in columns.into_iter().zip(&expected) {
             assert!((column[point] - expected[point]).abs() < 1e-12, "point {point}");

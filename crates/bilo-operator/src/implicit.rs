@@ -21,4 +21,4 @@ mod solver;
 mod tangent;
 
 pub use corrector::{LowerStep, Options, Work};
-pub use solver::{LocalEvaluation, LocalSolver, ReferenceScale};
+pub use solver::{Anchored, LocalEvaluation, LocalSolver, ReferenceScale};

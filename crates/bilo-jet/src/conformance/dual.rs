@@ -42,8 +42,7 @@ impl Case {
         for id in ids {
             linear.push(device.linearise(id, &self.weights, &self.unknowns, Jacobian::Weights)?);
         }
-        let rows = (linear.iter().flat_map(|linear| &linear.by_weight))
-            .flat_map(|rows| rows.chunks_exact(self.weights.len()));
+        let rows = linear.iter().flat_map(|linear| linear.rows(self.weights.len()));
         let rows: Vec<Vec<f64>> = (rows.zip(scales()))
             .map(|(row, scale)| row.iter().map(|slope| scale * slope).collect())
             .collect();
@@ -95,7 +94,7 @@ impl Case {
         for (q, seeds) in seeds.iter().enumerate() {
             for (point, seed) in seeds.iter().enumerate() {
                 exact += seed * self.expression_values(self.residuals[q], point).1;
-                scale += seed.abs() * norm(self.row(linear, q, point)) * norm(&self.direction);
+                scale += seed.abs() * norm(&self.row(linear, q, point)) * norm(&self.direction);
             }
         }
         gradient.iter_mut().for_each(|slope| *slope -= 0.5);

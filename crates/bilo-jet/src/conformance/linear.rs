@@ -28,7 +28,7 @@ impl Case {
     /// rounding is relative to.
     fn check_row(&mut self, found: &Linearisation, q: usize, point: usize) -> f64 {
         let (value, change) = self.expression_values(self.residuals[q], point);
-        let row = self.row(found, q, point);
+        let row = &self.row(found, q, point);
         let value = (found.residuals[q][point] - value).abs() / self.scale(found, q);
         value.max((dot(row, &self.direction) - change).abs() / (norm(row) * norm(&self.direction)))
     }
@@ -62,7 +62,8 @@ impl Case {
                 for (j, speed) in speeds.iter().enumerate() {
                     let (fixed, size) = self.derivative_by_unknown(self.residuals[q], j, point);
                     let exact = fixed + speed * change;
-                    let scale = size + speed.abs() * norm(self.row(linear, q, point)) * norm(&self.direction);
+                    let scale =
+                        size + speed.abs() * norm(&self.row(linear, q, point)) * norm(&self.direction);
                     worst = worst.max((along[j][point] - exact).abs() / scale);
                 }
             }
@@ -70,8 +71,8 @@ impl Case {
         Ok(worst)
     }
 
-    pub(super) fn row<'a>(&self, found: &'a Linearisation, q: usize, point: usize) -> &'a [f64] {
-        &found.by_weight[q][point * self.weights.len()..][..self.weights.len()]
+    pub(super) fn row(&self, found: &Linearisation, q: usize, point: usize) -> Vec<f64> {
+        found.row(q, point, self.weights.len())
     }
 
     /// The largest value of a residual.

@@ -80,7 +80,7 @@ impl<T: Number> Block<T, ResidualProgram> {
     /// The residuals with their derivatives by the unknowns, and the factors of those by the weights.
     fn pieces(&self, crew: &Crew, weights: &[f64], unknowns: &[f64]) -> (Linearisation, Vec<Piece<T>>) {
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };
-        let mut result = self.zero_linearisation(unknowns.len(), None);
+        let mut result = self.zero_linearisation(unknowns.len(), false);
         let length = self.points.tiles_of_piece();
         let mut tiles = self.parts_by_tile(&mut result).into_iter();
         let number = self.points.tiles().div_ceil(length);

@@ -6,6 +6,7 @@ use crate::device::{Jacobian, Linearisation};
 use crate::program::ResidualProgram;
 use crate::scalar::Number;
 use crate::tile::{LinearPart, LinearTask};
+use std::ops::Range;
 
 impl<T: Number> Block<T, ResidualProgram> {
     pub(super) fn linearise(
@@ -16,8 +17,7 @@ impl<T: Number> Block<T, ResidualProgram> {
         jacobian: Jacobian,
     ) -> Linearisation {
         let task = LinearTask { weights: self.points.weights(weights), unknowns: cast(unknowns) };
-        let rows = (jacobian == Jacobian::Weights).then_some(weights.len());
-        let mut result = self.zero_linearisation(unknowns.len(), rows);
+        let mut result = self.zero_linearisation(unknowns.len(), jacobian == Jacobian::Weights);
         if jacobian == Jacobian::Slots {
             let slots = self.program.frame.slots.len();
             result.by_slot = vec![vec![0.0; self.points.len()]; self.program.residuals * slots];
@@ -29,18 +29,18 @@ impl<T: Number> Block<T, ResidualProgram> {
         result
     }
 
-    /// Room for a linearisation, with rows of so many weights if they are wanted.
-    pub(super) fn zero_linearisation(&self, unknowns: usize, weights: Option<usize>) -> Linearisation {
+    /// Room for a linearisation, with rows of weights if they are wanted.
+    pub(super) fn zero_linearisation(&self, unknowns: usize, rows: bool) -> Linearisation {
         let (count, points) = (self.program.residuals, self.points.len());
+        let weights = self.points.moved_weights();
+        let length: usize = weights.iter().map(Range::len).sum();
         let zeros = |length: usize| vec![0.0; length];
         Linearisation {
             residuals: vec![zeros(points); count],
             by_unknown: vec![zeros(points); count * unknowns],
-            by_weight: match weights {
-                // Each made by itself: zeros take no memory before they are written to, copies of them do.
-                Some(weights) => (0..count).map(|_| zeros(points * weights)).collect(),
-                None => vec![],
-            },
+            weights,
+            // Each made by itself: zeros take no memory before they are written to, copies of them do.
+            by_weight: (0..if rows { count } else { 0 }).map(|_| zeros(points * length)).collect(),
             by_slot: vec![],
         }
     }

@@ -5,6 +5,7 @@ use crate::scalar::Number;
 use crate::sweep::{JetNetwork, Weights, Workspace};
 use bilo_expr::{Input, Scratch, Tape};
 use bilo_linear::Simd;
+use std::ops::Range;
 
 /// A network that carries jets.
 pub(crate) struct Carrier<T> {
@@ -59,14 +60,19 @@ impl<T: Number> Carrier<T> {
         }
     }
 
+    /// Which of all weights are its own.
+    pub(super) fn stretch(&self) -> Range<usize> {
+        self.offset..self.offset + self.network.network().weights()
+    }
+
     /// Its own part of something by weight.
     pub(super) fn own<'a, V>(&self, all: &'a [V]) -> &'a [V] {
-        &all[self.offset..self.offset + self.network.network().weights()]
+        &all[self.stretch()]
     }
 
     /// Its own part of something by weight, to be written.
     pub(super) fn own_mut<'a, V>(&self, all: &'a mut [V]) -> &'a mut [V] {
-        &mut all[self.offset..self.offset + self.network.network().weights()]
+        &mut all[self.stretch()]
     }
 
     /// Its weights among those of all networks, ready for the sweeps.

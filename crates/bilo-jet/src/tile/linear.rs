@@ -4,6 +4,7 @@ use super::{Points, TileRunner};
 use crate::program::ResidualProgram;
 use crate::scalar::Number;
 use crate::sweep::Weights;
+use std::ops::Range;
 
 /// r_q, dr_q/dη_j and, where there is room for them, the derivatives of r_q by the weights.
 pub(crate) struct LinearTask<T> {
@@ -17,7 +18,7 @@ pub(crate) struct LinearPart<'a> {
     pub(crate) residuals: Vec<&'a mut [f64]>,
     /// By q and unknown.
     pub(crate) by_unknown: Vec<&'a mut [f64]>,
-    /// By q: one row of all weights per point. Empty if they are not wanted.
+    /// By q: one row of weights per point. Empty if they are not wanted.
     pub(crate) by_weight: Vec<&'a mut [f64]>,
     /// By q and slot. Empty if they are not wanted.
     pub(crate) by_slot: Vec<&'a mut [f64]>,
@@ -84,13 +85,20 @@ impl<T: Number> Points<T> {
         }
     }
 
-    /// The derivatives of r_q by the weights of all networks that the lower level moves, one row per real
-    /// point of the tile; those by other weights stay as they are.
+    /// The weights that the lower level moves, of the networks that something asks for.
+    pub(crate) fn moved_weights(&self) -> Vec<Range<usize>> {
+        self.moved().map(|(_, carrier)| carrier.stretch()).collect()
+    }
+
+    /// The derivatives of r_q by those weights, one row per real point of the tile.
     fn rows(&self, runner: &TileRunner<T>, q: usize, rows: &mut [f64]) {
-        let weights: usize = self.carriers.iter().map(|carrier| carrier.network.network().weights()).sum();
-        for (point, row) in rows.chunks_exact_mut(weights).enumerate() {
+        let length: usize = self.moved().map(|(_, carrier)| carrier.stretch().len()).sum();
+        for (point, row) in rows.chunks_exact_mut(length.max(1)).enumerate() {
+            let mut rest = row;
             for (number, carrier) in self.moved() {
-                carrier.network.row(&runner.rooms[number].work, 1 + q, point, carrier.own_mut(row));
+                let (own, others) = rest.split_at_mut(carrier.stretch().len());
+                carrier.network.row(&runner.rooms[number].work, 1 + q, point, own);
+                rest = others;
             }
         }
     }

@@ -103,6 +103,14 @@ pub struct Corrector {
     pub(crate) threads: usize,
 }
 
+/// What a corrector has learnt on the way.
+#[derive(Clone)]
+pub(super) struct Learnt {
+    damping: f64,
+    solved: bool,
+    kept: Option<(f64, Factorised)>,
+}
+
 /// A step of the lower level, for those who watch.
 pub struct LowerStep {
     /// Its number, from 1, and the most there may be.
@@ -160,6 +168,17 @@ impl Corrector {
         }
     }
 
+    /// What it knows now.
+    pub(super) fn learnt(&self) -> Learnt {
+        Learnt { damping: self.damping, solved: self.solved, kept: self.kept.clone() }
+    }
+
+    /// Knows no more than it did then.
+    pub(super) fn forget_all_but(&mut self, learnt: &Learnt) {
+        let Learnt { damping, solved, kept } = learnt.clone();
+        (self.damping, self.solved, self.kept, self.refusals) = (damping, solved, kept, 0);
+    }
+
     /// Corrects predicted weights, as long as who watches says go on.
     pub(crate) fn correct(
         &mut self,
@@ -171,7 +190,7 @@ impl Corrector {
     ) -> Result<Corrected> {
         let most = self.rules.steps[usize::from(self.solved)];
         self.solved = true;
-        let mut place = Place { lower, device, weights, eta };
+        let mut place = Place { lower, device, weights, eta, threads: self.threads };
         let (mut steps, mut gained) = (0, f64::INFINITY);
         loop {
             if self.rules.linear && self.interrupt.is_due() {
@@ -275,7 +294,7 @@ impl Corrector {
         self.kept = None;
         while self.damping <= MOST_DAMPING {
             self.work.factorisations += 1;
-            if let Some(factor) = place.factorise(linear, self.damping, self.threads)? {
+            if let Some(factor) = place.factorise(linear, self.damping)? {
                 self.kept = self.rules.linear.then(|| (self.damping, factor.clone()));
                 return Ok(Some(factor));
             }

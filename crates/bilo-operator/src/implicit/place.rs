@@ -13,6 +13,8 @@ pub(crate) struct Place<'a> {
     pub(crate) device: &'a mut dyn Device,
     pub(crate) weights: Vec<f64>,
     pub(crate) eta: &'a [f64],
+    /// Threads to work on.
+    pub(crate) threads: usize,
 }
 
 /// J, in the form that is cheapest to solve with.
@@ -55,7 +57,7 @@ impl Factorised {
 impl Place<'_> {
     /// The rows with J; `linear` tells that they are linear in the weights but for the form.
     pub(crate) fn linearise(&mut self, linear: bool) -> Result<(Rows, Linear)> {
-        let Place { lower, device, weights, eta } = self;
+        let Place { lower, device, weights, eta, threads } = self;
         if !linear && lower.count() < weights.len() {
             let (rows, system) = lower.with_kernel(*device, weights, eta)?;
             return Ok((rows, Linear::Kernel(system)));
@@ -64,7 +66,7 @@ impl Place<'_> {
             return Ok((rows, Linear::Here(Tangent::Sparse(jacobian.into()))));
         }
         if linear {
-            let (rows, blocks) = lower.with_blocks(*device, weights, eta)?;
+            let (rows, blocks) = lower.with_blocks(*device, weights, eta, *threads)?;
             return Ok((rows, Linear::Here(Tangent::Columns(blocks.into()))));
         }
         let (rows, jacobian) = lower.with_jacobian(*device, weights, eta)?;
@@ -72,15 +74,10 @@ impl Place<'_> {
     }
 
     /// None if the matrix is singular with this damping.
-    pub(crate) fn factorise(
-        &mut self,
-        linear: &Linear,
-        damping: f64,
-        threads: usize,
-    ) -> Result<Option<Factorised>> {
+    pub(crate) fn factorise(&mut self, linear: &Linear, damping: f64) -> Result<Option<Factorised>> {
         Ok(match linear {
             Linear::Here(tangent) => {
-                let factor = tangent.factorise(damping, self.weights.len(), threads);
+                let factor = tangent.factorise(damping, self.weights.len(), self.threads);
                 factor.map(|factor| Factorised::Here(factor.into()))
             }
             Linear::Kernel(system) => {
@@ -99,9 +96,9 @@ impl Place<'_> {
         let right: Vec<Vec<f64>> = right.iter().map(|rows| negative(rows.as_ref())).collect();
         let right: Vec<&[f64]> = right.iter().map(Vec::as_slice).collect();
         match factor {
-            Factorised::Here(factor) => Ok(factor.solve(&right)),
+            Factorised::Here(factor) => Ok(factor.solve(&right, self.threads)),
             Factorised::Kernel(factors) => {
-                let Place { lower, device, weights, eta } = self;
+                let Place { lower, device, weights, eta, .. } = self;
                 let mut pulled = |numbers: &[f64]| lower.pulled_back(*device, weights, eta, numbers);
                 let changes = factors
                     .solve(&right)?

@@ -3,9 +3,11 @@
 use super::tangent::Block;
 use crate::level::{self, Lower};
 use crate::operator::with_shifts;
+use bilo_fit::parallel;
 use bilo_jet::{Device, Dual, DualSystem, Jacobian, Linearisation, SparseRows};
 use bilo_problem::diagnostic::Result;
 use faer::Mat;
+use std::ops::Range;
 
 /// Residuals √(weight) r at all points of all equations: their sum of squares is Σ_e weight_e L_res,e.
 pub(crate) struct Rows {
@@ -63,7 +65,7 @@ impl Lower {
         eta: &[f64],
     ) -> Result<(Rows, Mat<f64>)> {
         let (parts, roots) = (self.by_weights(device, weights, eta)?, self.roots());
-        let equations = scaled_rows(&parts, &roots, weights.len());
+        let equations = scaled_rows(&parts, &roots);
         let all: Vec<usize> = (0..weights.len()).collect();
         let jacobian = assembled(&equations.iter().collect::<Vec<_>>(), &all);
         Ok((Rows::new(&parts, &roots, self.unknowns), jacobian))
@@ -75,15 +77,17 @@ impl Lower {
         device: &mut dyn Device,
         weights: &[f64],
         eta: &[f64],
+        threads: usize,
     ) -> Result<(Rows, Vec<Block>)> {
         let (parts, roots) = (self.by_weights(device, weights, eta)?, self.roots());
-        let equations = scaled_rows(&parts, &roots, weights.len());
-        let blocks = coupled(&equations, weights.len()).into_iter().map(|(members, columns)| {
+        let equations = scaled_rows(&parts, &roots);
+        let groups = coupled(&equations, weights.len());
+        let blocks = parallel::each(threads, &groups, |(members, columns)| {
             let own: Vec<&ScaledRows<'_>> = members.iter().map(|&e| &equations[e]).collect();
             let rows = own.iter().flat_map(|e| e.first..e.first + e.roots.len()).collect();
-            Block { rows, matrix: assembled(&own, &columns), columns }
+            Block { rows, matrix: assembled(&own, columns), columns: columns.clone() }
         });
-        Ok((Rows::new(&parts, &roots, self.unknowns), blocks.collect()))
+        Ok((Rows::new(&parts, &roots, self.unknowns), blocks))
     }
 
     fn by_weights(
@@ -164,23 +168,21 @@ impl Lower {
     }
 }
 
-/// Derivatives of an equation's residuals by all weights, row by row, each to be multiplied by a root.
+/// Derivatives of an equation's residuals by weights, row by row, each to be multiplied by a root.
 struct ScaledRows<'a> {
     values: &'a [f64],
     roots: &'a [f64],
     /// Which row of all is its first.
     first: usize,
-    weights: usize,
+    /// The weights of a row, in rising stretches.
+    weights: &'a [Range<usize>],
 }
 
-fn scaled_rows<'a>(
-    parts: &'a [Linearisation],
-    roots: &'a [Vec<Vec<f64>>],
-    weights: usize,
-) -> Vec<ScaledRows<'a>> {
+fn scaled_rows<'a>(parts: &'a [Linearisation], roots: &'a [Vec<Vec<f64>>]) -> Vec<ScaledRows<'a>> {
     let mut first = 0;
-    let each = parts.iter().flat_map(|part| &part.by_weight).zip(roots.iter().flatten());
-    each.map(|(values, roots)| {
+    let values = parts.iter().flat_map(|part| part.by_weight.iter().map(|values| (values, &part.weights)));
+    let each = values.zip(roots.iter().flatten());
+    each.map(|((values, weights), roots)| {
         first += roots.len();
         ScaledRows { values, roots, first: first - roots.len(), weights }
     })
@@ -191,7 +193,7 @@ fn scaled_rows<'a>(
 fn coupled(equations: &[ScaledRows<'_>], weights: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut groups: Vec<(Vec<usize>, Vec<bool>)> = vec![];
     for (number, equation) in equations.iter().enumerate() {
-        let (mut members, mut touched) = (vec![number], equation.touched());
+        let (mut members, mut touched) = (vec![number], equation.touched(weights));
         let shares = |mask: &[bool]| mask.iter().zip(&touched).any(|(a, b)| *a && *b);
         let found: Vec<_> = groups.extract_if(.., |(_, mask)| shares(mask)).collect();
         for (others, mask) in found {
@@ -211,13 +213,32 @@ fn coupled(equations: &[ScaledRows<'_>], weights: usize) -> Vec<(Vec<usize>, Vec
 }
 
 impl ScaledRows<'_> {
-    /// The weights that it depends on.
-    fn touched(&self) -> Vec<bool> {
-        let mut touched = vec![false; self.weights];
-        for row in self.values.chunks_exact(self.weights) {
-            touched.iter_mut().zip(row).for_each(|(touched, value)| *touched |= *value != 0.0);
+    /// Numbers of a row.
+    fn length(&self) -> usize {
+        self.weights.iter().map(Range::len).sum()
+    }
+
+    /// Where in a row the derivatives by some weights are, in rising order; none for those that it does not have.
+    fn places(&self, weights: impl Iterator<Item = usize>) -> impl Iterator<Item = Option<usize>> {
+        let (mut stretch, mut before) = (0, 0);
+        weights.map(move |weight| {
+            while self.weights.get(stretch).is_some_and(|own| own.end <= weight) {
+                before += self.weights[stretch].len();
+                stretch += 1;
+            }
+            let own = self.weights.get(stretch).filter(|own| own.contains(&weight))?;
+            Some(before + weight - own.start)
+        })
+    }
+
+    /// Which of so many weights it depends on.
+    fn touched(&self, weights: usize) -> Vec<bool> {
+        let mut seen = vec![false; self.length()];
+        for row in self.values.chunks_exact(self.length().max(1)) {
+            seen.iter_mut().zip(row).for_each(|(seen, value)| *seen |= *value != 0.0);
         }
-        touched
+        let places = self.places(0..weights);
+        places.map(|place| place.is_some_and(|place| seen[place])).collect()
     }
 }
 
@@ -229,12 +250,15 @@ fn assembled(equations: &[&ScaledRows<'_>], columns: &[usize]) -> Mat<f64> {
     let count = equations.iter().map(|equation| equation.roots.len()).sum();
     let mut matrix = Mat::zeros(count, columns.len());
     let mut first = 0;
-    for ScaledRows { values, roots, weights, .. } in equations {
-        let rows = values.chunks(AT_A_TIME * weights).zip(roots.chunks(AT_A_TIME));
+    for equation in equations {
+        let length = equation.length().max(1);
+        let places: Vec<Option<usize>> = equation.places(columns.iter().copied()).collect();
+        let rows = equation.values.chunks(AT_A_TIME * length).zip(equation.roots.chunks(AT_A_TIME));
         for (values, roots) in rows {
-            for (j, &column) in columns.iter().enumerate() {
+            for (j, place) in places.iter().enumerate() {
+                let Some(place) = *place else { continue };
                 let target = matrix.col_mut(j).subrows_mut(first, roots.len());
-                let entries = values[column..].iter().step_by(*weights).zip(roots);
+                let entries = values[place..].iter().step_by(length).zip(roots);
                 target.iter_mut().zip(entries).for_each(|(entry, (value, root))| *entry = value * root);
             }
             first += roots.len();

@@ -1,6 +1,6 @@
 //! The data loss as a function of the unknowns, the PDE solved by a local operator.
 
-use super::corrector::{Corrector, LowerStep, Options};
+use super::corrector::{Corrector, Learnt, LowerStep, Options};
 use super::penalty::Penalty;
 use crate::level::Lower;
 use crate::observed::network_observed;
@@ -44,7 +44,10 @@ pub struct LocalEvaluation {
     pub point: OperatorState,
     /// Σ_e weight_e L_res,e and the same of the residual gradient.
     pub lower_losses: [f64; 2],
+    /// The observed values, then what priors and regularisers see.
     observed: Vec<Sensitivities>,
+    /// How many observations there are.
+    observations: usize,
     loss_terms: LossTerms,
 }
 
@@ -101,6 +104,7 @@ impl<'a> LocalSolver<'a> {
         let mut observed = network_observed(&self.data, &sites, self.operator, self.device, &point)?;
         let mut loss_terms = self.data.terms(&sites, &values(&observed))?;
         self.data.add_priors(&mut loss_terms, eta)?;
+        let observations = observed.len();
         observed.extend(self.data.prior_values(eta));
         for penalty in &self.penalties {
             let mut term = 0.0;
@@ -121,7 +125,7 @@ impl<'a> LocalSolver<'a> {
             return Err(Error::new(ErrorKind::Solver, "an observed value is not finite"));
         }
         let lower_losses = [corrected.loss, corrected.gradient_loss];
-        Ok(LocalEvaluation { point, lower_losses, observed, loss_terms })
+        Ok(LocalEvaluation { point, lower_losses, observed, observations, loss_terms })
     }
 }
 
@@ -155,7 +159,42 @@ impl Evaluated for LocalEvaluation {
         &self.loss_terms
     }
 
+    fn values(&self) -> Vec<Vec<f64>> {
+        values(&self.observed[..self.observations])
+    }
+
     fn lower_losses(&self) -> &[f64] {
         &self.lower_losses
+    }
+}
+
+/// Solves always from what was known at one place: what it finds depends on the unknowns alone, not on where it was asked
+/// before.
+pub struct Anchored<'a> {
+    solver: LocalSolver<'a>,
+    learnt: Learnt,
+}
+
+impl<'a> Anchored<'a> {
+    /// From what a solver knows now.
+    pub fn new(solver: LocalSolver<'a>) -> Self {
+        Self { learnt: solver.corrector.learnt(), solver }
+    }
+}
+
+impl ReducedProblem for Anchored<'_> {
+    type Evaluation = LocalEvaluation;
+
+    fn unknowns(&self) -> &[Unknown] {
+        self.solver.unknowns()
+    }
+
+    fn evaluate(&mut self, near: &LocalEvaluation, eta: &[f64]) -> Result<LocalEvaluation> {
+        self.solver.corrector.forget_all_but(&self.learnt);
+        self.solver.evaluate(near, eta)
+    }
+
+    fn observed(&mut self, evaluation: &LocalEvaluation) -> Result<Vec<Sensitivities>> {
+        self.solver.observed(evaluation)
     }
 }

@@ -95,18 +95,20 @@ impl Factor {
     }
 
     /// The change for each b; none if the factors are those of a matrix that is not near enough.
-    pub(crate) fn solve(&self, right: &[&[f64]]) -> Option<Vec<Change>> {
+    pub(crate) fn solve(&self, right: &[&[f64]], threads: usize) -> Option<Vec<Change>> {
         let Some(first) = right.first() else { return Some(vec![]) };
         let b = || Mat::from_fn(first.len(), right.len(), |i, k| right[k][i]);
         let (weights, moved) = match self {
             Factor::Columns(blocks, factors) => {
-                return by_blocks(blocks, right, |number, b| {
+                let (blocks, factors) = (&blocks[..], &factors[..]);
+                return by_blocks(blocks, right, threads, |number, b| {
                     let (qr, lengths) = &factors[number];
                     Some(least_squares(qr, lengths, b))
                 });
             }
             Factor::Near(blocks, factors) => {
-                return by_blocks(blocks, right, |number, b| {
+                let (blocks, factors) = (&blocks[..], &factors[..]);
+                return by_blocks(blocks, right, threads, |number, b| {
                     let (qr, lengths) = &factors[number];
                     preconditioned::least_squares(&blocks[number].matrix, qr.thin_R(), lengths, b)
                 });
@@ -130,16 +132,23 @@ impl Factor {
 fn by_blocks(
     blocks: &[Block],
     right: &[&[f64]],
-    solve: impl Fn(usize, &Mat<f64>) -> Option<Mat<f64>>,
+    threads: usize,
+    solve: impl Fn(usize, &Mat<f64>) -> Option<Mat<f64>> + Sync,
 ) -> Option<Vec<Change>> {
     let weights: usize = blocks.iter().map(|block| block.columns.len()).sum();
     let rows = right[0].len();
     let mut changes: Vec<Change> =
         right.iter().map(|_| Change { weights: vec![0.0; weights], rows: vec![0.0; rows] }).collect();
-    for (number, block) in blocks.iter().enumerate() {
+    let numbers: Vec<usize> = (0..blocks.len()).collect();
+    let solved = parallel::each(threads, &numbers, |&number| {
+        let block = &blocks[number];
         let b = Mat::from_fn(block.rows.len(), right.len(), |i, k| right[k][block.rows[i]]);
         let found = solve(number, &b)?;
         let moved = &block.matrix * &found;
+        Some((found, moved))
+    });
+    for (block, solved) in blocks.iter().zip(solved) {
+        let (found, moved) = solved?;
         for (k, change) in changes.iter_mut().enumerate() {
             block.columns.iter().enumerate().for_each(|(j, &column)| change.weights[column] = found[(j, k)]);
             block.rows.iter().enumerate().for_each(|(i, &row)| change.rows[row] = moved[(i, k)]);

@@ -101,21 +101,22 @@ pub(super) fn bind(
 ) -> Result<(Vec<BoundNetwork>, Vec<Expr>)> {
     let inputs = inputs(problem, names, size);
     let states = problem.states.len();
-    let spec =
-        DictionarySpec { coordinates: inputs.len(), outputs: states, features: features(problem, size) };
+    // Each state has its own: residuals of equations that do not see a state have no derivatives by its coefficients.
+    let spec = DictionarySpec { coordinates: inputs.len(), outputs: 1, features: features(problem, size) };
     let network = Network::dictionary(&spec, seed_for(seed, Purpose::Features, 0));
-    let mut networks = vec![bound(names, network, &inputs, NET)];
+    let of_state = |state: usize| bound(names, network.clone(), &inputs, &format!("{NET} {state}"));
+    let mut networks: Vec<BoundNetwork> = (0..states).map(of_state).collect();
     let values = |names: &mut Names, bound: &BoundNetwork| -> Vec<Expr> {
         bound.outputs.iter().map(|&output| names.graph.value(output)).collect()
     };
-    let mut nets = values(names, &networks[0]);
+    let mut nets: Vec<Expr> = networks.iter().flat_map(|bound| values(names, bound)).collect();
     for (number, formula) in problem.operator.dictionary.enrich.iter().enumerate() {
         // A dictionary of one constant: its weights are the coefficients of e_k, one for each state.
         let constant = Features::Tensor(vec![Axis { count: 1, family: Family::Chebyshev }; inputs.len()]);
-        let spec = DictionarySpec { features: constant, ..spec.clone() };
+        let spec = DictionarySpec { outputs: states, features: constant, ..spec.clone() };
         networks.push(bound(names, Network::dictionary(&spec, 0), &inputs, &format!("enrichment {number}")));
         let function = names.lower_with_inputs(formula)?;
-        for (net, coefficient) in nets.iter_mut().zip(values(names, &networks[number + 1])) {
+        for (net, coefficient) in nets.iter_mut().zip(values(names, &networks[states + number])) {
             let part = names.graph.mul(coefficient, function);
             *net = names.graph.add(*net, part);
         }
@@ -170,13 +171,13 @@ impl LocalOperator {
     /// weights that are zero.)
     pub fn unit_weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.operator.weights()];
-        let first = &self.operator.networks[0].network;
-        let constants = first.shapes();
-        match constants[..] {
-            // T_0 .. T_0 is the first feature of every head,
-            [(features, heads)] => (0..heads).for_each(|head| weights[head * features] = 1.0),
-            // and beside ridge functions there is a bias.
-            _ => weights[first.weights() - self.states.len()..first.weights()].fill(1.0),
+        let mut rest = &mut weights[..];
+        for bound in &self.operator.networks[..self.states.len()] {
+            let (own, others) = rest.split_at_mut(bound.network.weights());
+            // T_0 .. T_0 is the first feature, and beside ridge functions there is a bias at the end.
+            let constant = if bound.network.shapes().len() == 1 { 0 } else { own.len() - 1 };
+            own[constant] = 1.0;
+            rest = others;
         }
         weights
     }
