@@ -30,7 +30,7 @@ fn log_evidence(outcome: &Outcome, problem: &Problem, joint: &JointLikelihood) -
         let (prior, bounds) = (unknown.prior?, unknown.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)));
         let (lo, hi) = within(prior.support(), bounds);
         let (estimate, sd) = (number.estimate, number.sd?);
-        (lo + sd..=hi - sd).contains(&estimate).then(|| log_density(prior, bounds, estimate)).flatten()
+        (lo + sd..=hi - sd).contains(&estimate).then(|| log_prior_density(prior, bounds, estimate)).flatten()
     });
     let priors: f64 = priors.sum::<Option<f64>>()?;
     let normal: f64 = joint.groups().iter().map(|group| log_average_of_noise(group.count())).sum();
@@ -69,7 +69,7 @@ fn log_determinant(numbers: &[ScalarOutcome], correlations: &[Vec<f64>]) -> Opti
 }
 
 /// The logarithm of a prior's density within bounds, normalised there.
-fn log_density(prior: Prior, bounds: (f64, f64), x: f64) -> Option<f64> {
+pub fn log_prior_density(prior: Prior, bounds: (f64, f64), x: f64) -> Option<f64> {
     let (lo, hi) = within(prior.support(), bounds);
     let normalised =
         |of: &dyn Density| (lo..=hi).contains(&x).then(|| of.log_density(x) - of.mass(lo, hi).ln());
@@ -131,14 +131,14 @@ mod tests {
             Prior::InverseGamma(3.0, 1.5),
             Prior::Exponential(0.7),
         ] {
-            let density = |x: f64| log_density(prior, (lo, hi), x).unwrap();
+            let density = |x: f64| log_prior_density(prior, (lo, hi), x).unwrap();
             let h = (hi - lo) / steps as f64;
             let end = |k: usize| if k == 0 || k == steps { 0.5 } else { 1.0 };
             let sum: f64 = (0..=steps).map(|k| end(k) * density(lo + h * k as f64).exp()).sum();
             assert!((sum * h - 1.0).abs() < 1e-7, "{prior}: {}", sum * h);
             let difference = density(0.7) - density(0.3) + prior.at(0.7).value - prior.at(0.3).value;
             assert!(difference.abs() < 1e-10, "{prior}: {difference}");
-            assert_eq!(log_density(prior, (lo, hi), 1.0), None, "{prior}");
+            assert_eq!(log_prior_density(prior, (lo, hi), 1.0), None, "{prior}");
         }
     }
 

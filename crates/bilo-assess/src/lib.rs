@@ -37,5 +37,6 @@ pub mod verify;
 pub use assess::assess;
 pub use context::RunContext;
 pub use estimate::{Estimate, Remedy};
+pub use laplace::log_prior_density;
 pub use misfits::explains_little;
 pub use solver_error::is_misfit;

@@ -38,6 +38,9 @@ enum Command {
     Solve(SolveArgs),
     /// Find how far each unknown may be from its best fit: profile likelihoods, with their intervals
     Profile(ProfileArgs),
+    /// Draw from the posterior of the unknown numbers: whole distributions, checked by a second solver
+    #[command(override_usage = "bilo sample [OPTIONS] <FILE>\n       bilo sample [OPTIONS] --resume <DIR>")]
+    Sample(SampleArgs),
     /// Run a problem many times, with other seeds, methods and settings, and compare
     Study(StudyArgs),
     /// Compare models on the same data, or with one file the methods that solve it
@@ -191,6 +194,31 @@ struct ProfileArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct SampleArgs {
+    #[command(flatten)]
+    problem: Option<ProblemArgs>,
+    /// Go on with chains that were stopped or killed: their folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["ProblemArgs", "chains", "draws", "tuning", "seed", "out"])]
+    resume: Option<PathBuf>,
+    /// Chains [default: sample.chains of the problem, 4]
+    #[arg(long, value_name = "N")]
+    chains: Option<usize>,
+    /// Draws of each chain [default: sample.draws of the problem, 1000]
+    #[arg(long, value_name = "N")]
+    draws: Option<usize>,
+    /// Draws of each chain before, to tune it [default: sample.tuning of the problem, 1000]
+    #[arg(long, value_name = "N")]
+    tuning: Option<usize>,
+    /// Where the results go [default: runs/NAME-sample-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    way: WayArgs,
+}
+
+#[derive(Debug, clap::Args)]
 struct StudyArgs {
     /// A study file: which problems, methods, recipes, settings and seeds
     file: PathBuf,
@@ -270,6 +298,7 @@ pub(crate) enum Task {
     Solve(SolveTask),
     Study(StudyTask),
     Profile(ProfileTask),
+    Sample(SampleTask),
     Compare(CompareTask),
     Report { folder: PathBuf, contours: bool },
     List,
@@ -316,6 +345,19 @@ pub(crate) struct ProfileTask {
     pub(crate) job: Job,
     /// None for all.
     pub(crate) unknowns: Vec<String>,
+    /// None for the default folder, which needs the name that the problem gives itself.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) keeping: Keeping,
+    pub(crate) json: bool,
+    pub(crate) progress: bool,
+}
+
+pub(crate) struct SampleTask {
+    pub(crate) statement: Statement,
+    pub(crate) overrides: Overrides,
+    pub(crate) job: Job,
+    /// The folder to go on in.
+    pub(crate) resume: Option<PathBuf>,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) keeping: Keeping,
@@ -370,6 +412,7 @@ impl Args {
             }
             Command::Solve(args) => args.resolve().map(Task::Solve),
             Command::Profile(args) => args.resolve().map(Task::Profile),
+            Command::Sample(args) => args.resolve().map(Task::Sample),
             Command::Study(args) => Ok(Task::Study(args.resolve())),
             Command::Compare(args) => args.resolve().map(Task::Compare),
             Command::Report(args) => Ok(Task::Report { folder: args.folder, contours: args.contours }),
@@ -483,6 +526,41 @@ impl ProfileArgs {
             overrides,
             job: self.job.resolve(&method::Adjoint, self.way.device),
             unknowns: self.unknowns,
+            out: self.out,
+            keeping: self.way.keeping(),
+            json: self.way.json,
+            progress: self.way.shows_progress(),
+        })
+    }
+}
+
+impl SampleArgs {
+    fn resolve(self) -> Result<SampleTask, Failure> {
+        let mut job = self.job.resolve(Job::default().method, self.way.device);
+        let (statement, overrides, resume) = match (self.problem, self.resume) {
+            (_, Some(path)) => {
+                let resume = Resume::of(&path)?;
+                (job.seed, job.method) = (resume.seed, resume.method);
+                let statement = Statement::find(&resume.folder.join(PROBLEM), false)?;
+                (statement, Overrides::default(), Some(resume.folder))
+            }
+            (Some(mut problem), None) => {
+                let stated = [("chains", self.chains), ("draws", self.draws), ("tuning", self.tuning)];
+                let stated = stated.into_iter().filter_map(|(key, count)| Some((key, count?)));
+                problem.set.extend(stated.map(|(key, count)| format!("sample.{key}={count}")));
+                let (statement, overrides) = problem.resolve()?;
+                (statement, overrides, None)
+            }
+            (None, None) => {
+                let help = "write `bilo sample FILE`, or `bilo sample --resume DIR` to go on with chains";
+                return Err(Failure::new("there is no problem to sample").help(help));
+            }
+        };
+        Ok(SampleTask {
+            statement,
+            overrides,
+            job,
+            resume,
             out: self.out,
             keeping: self.way.keeping(),
             json: self.way.json,

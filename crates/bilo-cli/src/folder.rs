@@ -4,11 +4,12 @@
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::files::{
-    FIELDS, HISTORY, LOSSES, OUTCOME, PROBLEM, PROFILE, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
-    UNFINISHED_REPORT, remove,
+    DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE, PREDICTIVE, PROBLEM, PROFILE,
+    REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM, UNFINISHED_REPORT, remove,
 };
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
+use crate::sample;
 use bilo::Job;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -92,6 +93,12 @@ impl RunFolder {
         self.held.is_some()
     }
 
+    /// Holds the folder of a run that has ended, whose files stay.
+    pub(crate) fn keep_others_out(&mut self) -> Result<(), Failure> {
+        self.held = Some(hold(&self.path)?);
+        Ok(())
+    }
+
     /// Makes the folder, or removes a former run from it, and writes the problem into it. Later calls
     /// do nothing.
     pub(crate) fn open(&mut self) -> Result<&Path, Failure> {
@@ -152,14 +159,23 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
         UNFINISHED_PROBLEM,
         RUN,
         PROFILE,
+        POSTERIOR,
+        DRAWS,
     ]
     .into_iter()
     .chain(checkpoint::FILES);
     let mut files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
     let entries = fs::read_dir(folder).map_err(Failure::file("look into", folder))?;
-    let events = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(EVENTS));
+    let is_own = |name: &str| {
+        [EVENTS, PREDICTIVE].iter().any(|start| name.starts_with(start)) || sample::is_chain(name)
+    };
+    let events = entries.flatten().filter(|entry| is_own(&entry.file_name().to_string_lossy()));
     files.extend(events.map(|entry| entry.path()));
     remove(&[&files, &data[..], &stated].concat())?;
+    let store = folder.join(POSTERIOR_STORE);
+    if store.is_dir() {
+        fs::remove_dir_all(&store).map_err(Failure::file("replace", &store))?;
+    }
     // `data/NAME` and `data`, unless something else is in them.
     for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {
         let _ = fs::remove_dir(above);

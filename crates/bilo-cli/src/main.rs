@@ -27,6 +27,7 @@ mod rerun;
 mod rescue;
 mod resume;
 mod run;
+mod sample;
 mod schema;
 mod serve;
 mod solve;
@@ -57,6 +58,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Solve(task) => solve::solve(&task),
         Task::Study(task) => study::study(&task),
         Task::Profile(task) => profile::profile(&task),
+        Task::Sample(task) => sample::sample(&task),
         Task::Compare(task) if task.others.is_empty() => compare::compare(&task),
         Task::Compare(task) => models::compare(&task),
         Task::Report { folder, contours } => report::again(&folder, contours),

@@ -73,6 +73,9 @@ pub trait Evaluated {
     /// What the data make of it.
     fn loss_terms(&self) -> &LossTerms;
 
+    /// The observed quantities, by observation.
+    fn values(&self) -> Vec<Vec<f64>>;
+
     /// How well the PDE is solved, if that is a matter of degree.
     fn lower_losses(&self) -> &[f64] {
         &[]

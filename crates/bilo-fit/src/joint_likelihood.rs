@@ -155,6 +155,19 @@ impl JointLikelihood {
         fixed + self.groups.iter().map(group).sum::<f64>()
     }
 
+    /// The derivatives of minus the log-likelihood by the terms.
+    pub fn negative_log_likelihood_slopes(&self, terms: &[f64]) -> Vec<f64> {
+        let each = self.logarithms.iter().zip(terms);
+        let mut slopes: Vec<f64> = each
+            .map(|(of, term)| of.of_logarithm.map_or(of.factor, |least| of.factor / (term + least)))
+            .collect();
+        for group in &self.groups {
+            let factor = group.weighted / 2.0 / group.mean_square(terms);
+            group.members.iter().zip(&group.shares).for_each(|(&o, share)| slopes[o] = factor * share);
+        }
+        slopes
+    }
+
     /// The number of all data that have a likelihood.
     pub fn count(&self) -> f64 {
         self.total
@@ -338,7 +351,8 @@ impl NoiseGroup {
         self.members.iter().zip(&self.shares).map(|(&o, share)| share * terms[o]).sum()
     }
 
-    fn mean_square(&self, terms: &[f64]) -> f64 {
+    /// The mean square of its errors, where observations have these terms.
+    pub fn mean_square(&self, terms: &[f64]) -> f64 {
         self.sum(terms) + self.least
     }
 }
@@ -451,6 +465,25 @@ mod tests {
         assert!((estimated - 10.0 * ((tau * 0.3).ln() + 1.0)).abs() < 1e-6, "{estimated}");
         let known = joint(&[(20, Sigma::Known(0.5), 1.0)]).negative_log_likelihood(&[1.2]);
         assert!((known - (10.0 * 1.2 + 20.0 * 0.5_f64.ln() + 10.0 * tau.ln())).abs() < 1e-12, "{known}");
+    }
+
+    #[test]
+    fn slopes_of_the_likelihood_are_derivatives() {
+        let observations =
+            [(30, Sigma::OfData, 2.0), (12, Sigma::Known(0.5), 1.0), (10, Sigma::Estimated, 1.0)];
+        for count in [1, 3] {
+            let joint = joint(&observations[..count]);
+            let terms: Vec<f64> = [0.3, 1.1, 0.02][..count].to_vec();
+            for (o, slope) in joint.negative_log_likelihood_slopes(&terms).into_iter().enumerate() {
+                let at = |step: f64| {
+                    let mut moved = terms.clone();
+                    moved[o] += step;
+                    joint.negative_log_likelihood(&moved)
+                };
+                let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
+                assert!((slope - difference).abs() < 1e-6 * slope.abs(), "{slope} {difference}");
+            }
+        }
     }
 
     #[test]

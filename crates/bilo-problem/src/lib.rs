@@ -106,8 +106,8 @@ pub use model::{
 pub use read::Overrides;
 pub use settings::{
     Basis, Classical, DeepOnetChoice, DictionaryChoice, Examples, FieldAround, FnoChoice, GradientMode,
-    LearningOptions, Levels, NetworkChoice, OperatorChoice, OperatorKind, Recipe, Schedule, Scheme, Span,
-    ThetaOptimiser, Training, WeightOptimiser,
+    LearningOptions, Levels, NetworkChoice, OperatorChoice, OperatorKind, Recipe, SampleOptions, SampledBy,
+    Schedule, Scheme, Span, ThetaOptimiser, Training, WeightOptimiser,
 };
 pub use tree::Assignment;
 pub use words::Words;

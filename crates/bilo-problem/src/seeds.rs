@@ -29,6 +29,8 @@ pub enum Purpose {
     Example,
     /// The weights of a neural operator, the order of its examples and those held back.
     Learning,
+    /// Draws from a posterior.
+    Sampling,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

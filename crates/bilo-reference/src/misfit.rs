@@ -42,6 +42,10 @@ impl Evaluated for Evaluation<'_> {
     fn loss_terms(&self) -> &LossTerms {
         &self.loss_terms
     }
+
+    fn values(&self) -> Vec<Vec<f64>> {
+        self.values.clone()
+    }
 }
 
 /// The solution at some value of the unknowns and what it says of the observations.

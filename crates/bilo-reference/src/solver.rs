@@ -59,6 +59,14 @@ impl ReferenceSolver {
         Self { threads: parallel::threads(threads), ..self }
     }
 
+    /// Of several solutions of a steady problem, finds that near the one at some theta.
+    pub fn near(self, theta: impl Into<Theta>) -> std::result::Result<Self, ReferenceError> {
+        let found: Vec<_> = self.solve(theta)?.parts.iter().map(SystemSolution::as_nearby).collect();
+        let systems =
+            self.systems.into_iter().zip(&found).map(|(system, found)| system.near(found)).collect();
+        Ok(Self { systems, ..self })
+    }
+
     /// Solves at a value of everything unknown, at the problem's resolution.
     pub fn solve(
         &self,

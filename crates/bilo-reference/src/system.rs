@@ -83,6 +83,9 @@ pub(crate) struct SystemSolution<'a> {
     tangents: OnceLock<std::result::Result<Tangents, ReferenceError>>,
 }
 
+/// A solution that others are near to.
+pub(crate) struct SolutionNearby(Option<Box<Solution>>);
+
 enum Solved<'a> {
     Central(Box<Solution>),
     Godunov(Box<Run<'a>>),
@@ -219,6 +222,15 @@ impl System {
         };
         let stated = self.stated.map(|stated| Box::new(stated.interruptible(interrupt)));
         Self { engine, stated, ..self }
+    }
+
+    /// Of several solutions of a steady problem, finds that near one for other values.
+    pub(crate) fn near(self, solution: &SolutionNearby) -> Self {
+        let engine = match (self.engine, &solution.0) {
+            (Engine::Central(solver), Some(solution)) => Engine::Central(Box::new(solver.near(solution))),
+            (engine, _) => engine,
+        };
+        Self { engine, ..self }
     }
 
     fn with(problem: &Problem, content: Content) -> Result<Self> {
@@ -417,6 +429,14 @@ impl System {
 }
 
 impl SystemSolution<'_> {
+    /// What is kept of it for solves nearby.
+    pub(crate) fn as_nearby(&self) -> SolutionNearby {
+        SolutionNearby(match &self.solved {
+            Solved::Central(solution) => Some(solution.clone()),
+            Solved::Godunov(_) => None,
+        })
+    }
+
     /// What the solve cost.
     pub(crate) fn work(&self) -> Work {
         match &self.solved {

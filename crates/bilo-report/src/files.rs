@@ -6,6 +6,12 @@ pub const PROBLEM: &str = "problem.toml";
 pub const RUN: &str = "run.json";
 /// Profile likelihoods.
 pub const PROFILE: &str = "profile.json";
+/// What was learnt of a posterior.
+pub const POSTERIOR: &str = "posterior.json";
+/// Its draws, for people and spreadsheets.
+pub const DRAWS: &str = "draws.csv";
+/// Its draws, for ArviZ and xarray.
+pub const POSTERIOR_STORE: &str = "posterior.zarr";
 /// Losses and unknowns over the steps.
 pub const HISTORY: &str = "history.csv";
 /// Solutions and unknown functions as arrays.
@@ -33,6 +39,14 @@ pub fn is_plain(name: &str) -> bool {
 /// The file of an observation: the data, and what the solutions say instead.
 pub fn fit_file(observation: &str) -> String {
     format!("fit-{observation}.csv")
+}
+
+/// What the names of the files of predictions begin with.
+pub const PREDICTIVE: &str = "predictive-";
+
+/// The file of an observation with what a posterior predicts of it.
+pub fn predictive_file(observation: &str) -> String {
+    format!("{PREDICTIVE}{observation}.csv")
 }
 
 /// The file of a picture.

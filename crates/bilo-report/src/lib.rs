@@ -1,6 +1,6 @@
 //! What a run of `bilo` leaves behind.
 //!
-//! Outcomes become files here ([`npz`], [`csv`], [`drawing`]) and texts for a terminal ([`table`], [`forward`]);
+//! Outcomes become files here ([`npz`], [`csv`], [`drawing`], [`posterior`], [`zarr`]) and texts for a terminal ([`table`], [`forward`]);
 //! the files of a folder become a page to read ([`html`]). Nothing here knows how a result was computed.
 //!
 //! ```
@@ -20,10 +20,12 @@ mod markup;
 pub mod npz;
 pub mod number;
 pub mod picture;
+pub mod posterior;
 pub mod profile;
 pub mod record;
 pub mod table;
 pub mod tensorboard;
+pub mod zarr;
 
 #[cfg(test)]
 mod example;

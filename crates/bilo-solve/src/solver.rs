@@ -31,6 +31,8 @@ pub struct Solver {
     graded: Option<usize>,
     /// About how large each state of a steady problem is.
     levels: Vec<f64>,
+    /// A solution of a steady problem nearby.
+    nearby: Option<Vec<f64>>,
 }
 
 impl Solver {
@@ -41,6 +43,7 @@ impl Solver {
             interrupt: Interrupt::default(),
             graded: None,
             levels: vec![],
+            nearby: None,
         }
     }
 
@@ -59,6 +62,13 @@ impl Solver {
     /// everywhere: at zero some equations degenerate, as that of a water table does.
     pub fn beginning_at(self, levels: Vec<f64>) -> Solver {
         Solver { levels, ..self }
+    }
+
+    /// Newton's iteration for a steady problem on the same grid begins at a solution for other values: of several solutions
+    /// the one nearby is found.
+    pub fn near(self, solution: &Solution) -> Solver {
+        let nearby = self.compiled.time.is_none().then(|| solution.level(0).to_vec());
+        Solver { nearby, ..self }
     }
 
     /// How steps in time are taken: those that follow the solution by a method of higher order, as no error of differences in
@@ -208,7 +218,8 @@ impl Solver {
         };
         let factors = if self.levels.is_empty() { &[][..] } else { &FACTORS };
         let mut first_error = None;
-        for mut u in std::iter::once(start).chain(factors.iter().map(about)) {
+        let nearby = self.nearby.iter().filter(|nearby| nearby.len() == start.len()).cloned();
+        for mut u in nearby.chain([start.clone()]).chain(factors.iter().map(about)) {
             match Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work) {
                 Ok(()) => {
                     solution.push(&u);

@@ -12,7 +12,7 @@
 //! 5. [`assess()`](bilo_assess::assess()): the PDE is solved again at the estimate; the result is an [`outcome`], with an
 //!    [`audit`] of the gradient and error bars ([`uncertainty`]).
 //!
-//! [`examine`](mod@examine) looks at a problem before any training, and [`forward`] solves the PDE alone at stated values
+//! [`sample()`] draws from the [`posterior`] around what a run found; [`examine`](mod@examine) looks at a problem before any training, and [`forward`] solves the PDE alone at stated values
 //! of the unknowns.
 //!
 //! ```
@@ -35,15 +35,18 @@
 #[cfg(feature = "learn")]
 mod cache;
 pub mod method;
+mod sample;
 
 pub use bilo_assess::examine::{self, Examination, examine};
 pub use bilo_assess::{audit, function_uncertainty, identify, noise, outcome, profile, uncertainty, verify};
 pub use bilo_fit::{checkpoint, data_loss, gauss_newton, joint_likelihood, monitor, observer, sensitivities};
 pub use bilo_operator::hardware::Hardware;
 pub use bilo_operator::{level, observed, operator, state, train};
+pub use bilo_posterior as posterior;
 pub use bilo_problem as problem;
 pub use bilo_problem::diagnostic::{self, Error, Result};
 pub use bilo_problem::{Problem, function, nifti, npy, sites, spline, theta};
 pub use bilo_reference::loss_map::loss_map;
 pub use bilo_reference::{data, descent, forward, misfit, solver as reference};
 pub use method::{Job, METHODS, Method, profiles, run};
+pub use sample::{require_posterior, sample};

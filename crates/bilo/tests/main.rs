@@ -38,6 +38,7 @@ mod pictures;
 mod point_process;
 #[path = "common/pretrained.rs"]
 mod pretrained;
+mod posterior;
 mod problem_file;
 mod problems;
 mod reference;

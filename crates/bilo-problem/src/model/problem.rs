@@ -10,7 +10,7 @@ use crate::model::observation::Observation;
 use crate::model::picture::Picture;
 use crate::model::statement::{Condition, Derived, Equation, Input, State};
 use crate::model::unknown::{Transform, Unknown};
-use crate::settings::{Classical, NetworkChoice, OperatorChoice, Training};
+use crate::settings::{Classical, NetworkChoice, OperatorChoice, SampleOptions, Training};
 
 /// A whole inverse problem: the PDE, its unknowns, the data and how to train.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +51,8 @@ pub struct Problem {
     pub training: Training,
     /// How the reference solver solves.
     pub classical: Classical,
+    /// How posteriors are sampled.
+    pub sampling: SampleOptions,
     /// What neural operators learn from, and how.
     pub learning: Learning,
     /// Where the audit holds the local operator against the classical solution, beside the guess.

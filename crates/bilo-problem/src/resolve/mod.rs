@@ -92,6 +92,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>, extent: Extent) -> R
         network: chosen.network,
         training: chosen.training,
         classical: chosen.classical,
+        sampling: chosen.sampling,
         learning: Learning { examples, deeponet: chosen.deeponet, fno: chosen.fno },
         neighbours,
         coordinates,

@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::schema::{self, TableSchema};
 use crate::settings::{
     Classical, Context, DeepOnetChoice, FnoChoice, GradientMode, NetworkChoice, OperatorChoice, OperatorKind,
-    Recipe, Settings, Training, idle, read_over,
+    Recipe, SampleOptions, Settings, Training, idle, read_over,
 };
 use crate::tree::reader::{Reader, choice, table};
 use crate::tree::{Node, Table};
@@ -17,6 +17,7 @@ pub(crate) struct Chosen {
     pub(crate) network: NetworkChoice,
     pub(crate) training: Training,
     pub(crate) classical: Classical,
+    pub(crate) sampling: SampleOptions,
     pub(crate) deeponet: DeepOnetChoice,
     pub(crate) fno: FnoChoice,
 }
@@ -45,10 +46,12 @@ pub(crate) fn read(tree: &mut Table, context: &Context<'_>, of_state: bool) -> R
         network,
         training,
         classical: Classical::over(context.coordinates),
+        sampling: SampleOptions::of(recipe),
         deeponet: DeepOnetChoice::of(recipe),
         fno: FnoChoice::of(recipe),
     };
     layers.read_plain("classical", &schema::CLASSICAL, &mut chosen.classical)?;
+    layers.read_plain("sample", &schema::SAMPLE, &mut chosen.sampling)?;
     layers.read_plain("deeponet", &schema::DEEPONET, &mut chosen.deeponet)?;
     layers.read_plain("fno", &schema::FNO, &mut chosen.fno)?;
     Ok(chosen)

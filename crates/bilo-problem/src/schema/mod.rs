@@ -112,6 +112,8 @@ pub static PROBLEM: TableSchema = TableSchema {
             "[how the reference solver solves](#classical)",
         )
         .said("table `[classical]`"),
+        optional("sample", Table(&SAMPLE), "its defaults", "[how posteriors are sampled](#sample)")
+            .said("table `[sample]`"),
         optional(
             "audit",
             Table(&AUDIT),
@@ -129,5 +131,5 @@ pub static PROBLEM: TableSchema = TableSchema {
 };
 
 /// The tables of settings: how a problem is solved, and what is made of it beside.
-pub(crate) const SETTINGS: [&str; 8] =
-    ["operator", "network", "train", "classical", "audit", "examples", "deeponet", "fno"];
+pub(crate) const SETTINGS: [&str; 9] =
+    ["operator", "network", "train", "classical", "sample", "audit", "examples", "deeponet", "fno"];

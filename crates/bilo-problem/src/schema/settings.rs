@@ -4,7 +4,7 @@ use super::kind::Kind::{Any, Count, Each, List, Number, Positive, Table, Word};
 use super::kind::{Key, TableSchema, by_recipe, optional, required};
 use crate::settings::{
     Classical, DeepOnetChoice, DictionaryChoice, Examples, FnoChoice, NetworkChoice, OperatorChoice, Recipe,
-    Settings, Training,
+    SampleOptions, Settings, Training,
 };
 use crate::words::Words;
 
@@ -69,6 +69,10 @@ pub(crate) static TRAIN_SETTINGS: TableSchema =
 /// `[classical]`.
 pub(crate) static CLASSICAL: TableSchema =
     TableSchema { name: "classical", title: "`[classical]`", parts: &[Classical::KEYS] };
+
+/// `[sample]`.
+pub(crate) static SAMPLE: TableSchema =
+    TableSchema { name: "sample", title: "`[sample]`", parts: &[SampleOptions::KEYS] };
 
 /// `[deeponet]`.
 pub(crate) static DEEPONET: TableSchema =

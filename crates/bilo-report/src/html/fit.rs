@@ -43,14 +43,7 @@ impl Fit {
     fn of(columns: Columns, coordinates: &[String]) -> Option<Fit> {
         let column = |name: &str| columns.column(name).map(<[f64]>::to_vec);
         let (data, network, classical) = (column("data")?, column("network"), column("classical"));
-        let varies = |name: &&String| {
-            columns.column(name).is_some_and(|column| column.iter().any(|value| *value != column[0]))
-        };
-        let along: Vec<&String> = coordinates.iter().filter(varies).collect();
-        let along = match along[..] {
-            [alone] => Some((alone.clone(), column(alone)?)),
-            _ => None,
-        };
+        let along = columns.along(coordinates);
         let (fitted, classical) = match network {
             Some(network) => (network, classical),
             None => (classical?, None),
@@ -117,11 +110,11 @@ impl Fit {
 }
 
 /// A table of numbers that the program wrote.
-struct Columns(Vec<(String, Vec<f64>)>);
+pub(super) struct Columns(Vec<(String, Vec<f64>)>);
 
 impl Columns {
     /// None if a cell is no number: then somebody else wrote it.
-    fn parse(text: &str) -> Option<Columns> {
+    pub(super) fn parse(text: &str) -> Option<Columns> {
         let mut lines = text.lines();
         let names = lines.next()?.split(',');
         let mut columns: Vec<(String, Vec<f64>)> = names.map(|name| (name.to_owned(), vec![])).collect();
@@ -134,7 +127,19 @@ impl Columns {
         Some(Columns(columns))
     }
 
-    fn column(&self, name: &str) -> Option<&[f64]> {
+    /// The coordinate along which rows lie, if it is one alone.
+    pub(super) fn along(&self, coordinates: &[String]) -> Option<(String, Vec<f64>)> {
+        let varies = |name: &&String| {
+            self.column(name).is_some_and(|column| column.iter().any(|value| *value != column[0]))
+        };
+        let along: Vec<&String> = coordinates.iter().filter(varies).collect();
+        match along[..] {
+            [alone] => Some((alone.clone(), self.column(alone)?.to_vec())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn column(&self, name: &str) -> Option<&[f64]> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, values)| values.as_slice())
     }
 }

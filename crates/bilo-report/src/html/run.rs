@@ -4,6 +4,7 @@ mod convergence;
 mod details;
 mod fields;
 mod path;
+mod posterior;
 mod profiles;
 mod starts;
 mod statement;
@@ -32,6 +33,7 @@ pub(super) fn page(folder: &Path, outcome: &str) -> Result<String, ReportError> 
     let parts = [
         part("problem", "Problem", statement::html(&source)),
         part("unknowns", "Unknowns", unknowns::html(&source, &mut figures)),
+        part("posterior", "Posterior", posterior::html(&source, folder, &mut figures)),
         part("profiles", "Profile likelihoods", profiles::html(&source, &mut figures)),
         part("starts", "Other minima", starts::html(&source, &mut figures)),
         part("convergence", "Convergence", convergence::html(&source, &mut figures)),

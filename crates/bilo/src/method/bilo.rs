@@ -1,7 +1,10 @@
 //! BiLO: find a local operator, and move the unknowns through it.
 
+mod anchored;
 mod discretisation;
 mod refinement;
+
+pub(crate) use anchored::DictionarySource;
 
 use super::{Method, trained};
 use bilo_assess::{Estimate, RunContext};

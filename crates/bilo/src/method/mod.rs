@@ -17,6 +17,7 @@ mod weights;
 pub use adjoint::Adjoint;
 pub use automatic::Automatic;
 pub use bilo::Bilo;
+pub(crate) use bilo::DictionarySource;
 pub use bpn::Bpn;
 #[cfg(feature = "learn")]
 pub use learned::{DeepOnet, Fno};
@@ -150,7 +151,7 @@ fn solved(problem: &Problem, job: &Job, interrupt: &Interrupt, monitor: &mut Mon
 }
 
 /// Makes the data and the reference solver ready for something.
-fn in_context<T>(
+pub(crate) fn in_context<T>(
     problem: &Problem,
     job: &Job,
     interrupt: &Interrupt,

@@ -49,6 +49,7 @@ pub(crate) fn check(problem: &Problem, places: &Places, extent: Extent) -> Resul
     check.dictionary()?;
     check.training()?;
     check.classical()?;
+    check.sampling()?;
     check.learning()?;
     check.neighbours()?;
     check.derived()?;
@@ -282,6 +283,13 @@ impl Check<'_> {
         let all = cells.iter().fold(1usize, |all, &cells| all.saturating_mul(cells));
         self.demand(all <= MOST_CELLS, "classical.cells", || {
             format!("there must be at most {MOST_CELLS} cells in all, found {all}")
+        })
+    }
+
+    fn sampling(&self) -> Result<()> {
+        let acceptance = self.problem.sampling.acceptance;
+        self.demand(acceptance < 1.0, "sample.acceptance", || {
+            format!("a probability below one is needed, found {acceptance:?}")
         })
     }
 

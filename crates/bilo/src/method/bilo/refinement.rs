@@ -49,7 +49,7 @@ pub(super) enum Effort {
 }
 
 /// The problem as dictionaries see it: the exact gradient, in double precision.
-fn exact(problem: &Problem) -> Problem {
+pub(super) fn exact(problem: &Problem) -> Problem {
     let mut exact = problem.clone();
     exact.training.gradient = GradientMode::Exact;
     exact.training.precision = Precision::F64;
@@ -469,7 +469,7 @@ fn factorisation(rows: usize, columns: usize) -> f64 {
 }
 
 /// The variables at the guess, with the coefficients of functions.
-fn guess(problem: &Problem, operator: &LocalOperator) -> Result<Vec<f64>> {
+pub(super) fn guess(problem: &Problem, operator: &LocalOperator) -> Result<Vec<f64>> {
     let mut eta = problem.eta_of_guess();
     eta.extend(operator.functions.coefficients_of_guesses(problem)?);
     Ok(eta)

@@ -1,0 +1,29 @@
+//! The posterior of the unknown numbers of an inverse problem.
+//!
+//! 1. [`SolvedPosterior`] is the density of the unknowns with its gradient, the equations solved by anything that is a
+//!    [`ReducedProblem`](bilo_fit::gauss_newton::ReducedProblem); a [`Source`] gives each chain its own.
+//! 2. A [`Plan`] runs the chains, which a [`Storage`] keeps.
+//! 3. [`summarise`] says what the draws are, [`audit()`] what another solver makes of them.
+
+mod audit;
+mod density;
+mod outcome;
+mod predictions;
+mod range;
+mod reference;
+mod sampling;
+mod summary;
+mod verdict;
+
+pub use audit::audit;
+pub use bilo_sample::{Chain, Failure};
+pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
+pub use outcome::{
+    AuditOutcome, ChainOutcome, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,
+    PredictiveCheck, ShiftOutcome,
+};
+pub use predictions::{Predicted, PredictedObservation, predict};
+pub use range::Range;
+pub use reference::ReferenceSource;
+pub use sampling::{InMemory, Kept, Plan, Progress, Storage};
+pub use summary::{Column, Draws, summarise};

@@ -1,0 +1,212 @@
+//! Posteriors of unknown numbers, around what a run found.
+
+use crate::method::{DictionarySource, Job, in_context};
+use bilo_assess::RunContext;
+use bilo_assess::outcome::{Outcome, SolvedBy};
+use bilo_posterior::{
+    Draws, Plan, PosteriorOutcome, Progress, ReferenceSource, Source, Storage, audit, position_of, predict,
+    summarise,
+};
+use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
+use bilo_problem::{Problem, SampledBy};
+use std::time::Instant;
+
+/// Draws from the posterior of a problem's unknown numbers, with chains about the estimate of a run of the same problem and
+/// seed. Chains that the storage holds already are gone on with.
+pub fn sample(
+    problem: &Problem,
+    job: &Job,
+    estimate: &Outcome,
+    storage: &dyn Storage,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<(PosteriorOutcome, Draws)> {
+    require_posterior(problem)?;
+    in_context(problem, job, &job.interrupt, |run| sampled(run, estimate, storage, watch))
+}
+
+/// Whether there is a posterior that can be sampled: before a run, which takes its time.
+pub fn require_posterior(problem: &Problem) -> Result<()> {
+    let refuse =
+        |message: String, help: &str| Err(Error::new(ErrorKind::Input, Diagnostic::from(message).help(help)));
+    if let Some(function) = problem.functions.first() {
+        return refuse(
+            format!("the posterior of an unknown function is not sampled, and `{}` is one", function.name),
+            "the band of `bilo run` is its Laplace approximation; numbers alone can be sampled",
+        );
+    }
+    if problem.unknowns.is_empty() {
+        return refuse("there is no unknown number to sample".to_owned(), "declare one under [unknown.NAME]");
+    }
+    if let Some(exact) = problem.observations.iter().find(|observation| observation.is_exact()) {
+        return refuse(
+            format!("the data `{}` have no errors, so that there is nothing to sample", exact.name),
+            "state the size of their errors: `sigma = ...`, or `noise = ...` for synthetic data",
+        );
+    }
+    Ok(())
+}
+
+fn sampled(
+    run: &RunContext<'_>,
+    estimate: &Outcome,
+    storage: &dyn Storage,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<(PosteriorOutcome, Draws)> {
+    let thetas: Vec<f64> = estimate.unknowns.numbers.iter().map(|number| number.estimate).collect();
+    let unknowns = &run.problem.unknowns;
+    if thetas.len() != unknowns.len() || thetas.iter().any(|theta| !theta.is_finite()) {
+        return Err(Error::new(ErrorKind::NotConverged, "there is no estimate to begin at"));
+    }
+    let eta: Vec<f64> = unknowns.iter().zip(&thetas).map(|(unknown, &theta)| unknown.eta_of(theta)).collect();
+    let chosen = Chosen::new(run, estimate, &eta)?;
+    let began = Instant::now();
+    let settings = &run.problem.sampling;
+    let plan = Plan { settings, seed: run.seed, threads: run.threads, interrupt: run.interrupt };
+    plan.run(chosen.source.as_ref(), &position_of(run.problem, &thetas), storage, watch)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let kept = (0..settings.chains).map(|chain| storage.draws(chain)).collect::<Result<Vec<_>>>()?;
+    let found = predict(chosen.source.as_ref(), &kept, run.threads)?;
+    let draws = Draws::new(&run.data(), run.seed, kept, &found)?;
+    let mut outcome = PosteriorOutcome {
+        seed: run.seed,
+        solver: chosen.source.in_words(),
+        seconds,
+        ..summarise(&run.data(), &draws, estimate)
+    };
+    match chosen.other {
+        Ok(other) => match audit(run.problem, &draws.kept, other.as_ref(), run.threads) {
+            Ok(audit) => outcome.audit = Some(audit),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+            Err(error) => outcome.no_audit = Some(error.headline()),
+        },
+        Err(reason) => outcome.no_audit = Some(reason),
+    }
+    outcome.judge(&draws);
+    Ok((outcome, draws))
+}
+
+/// What solves the equations for the chains, and what is asked about their draws.
+struct Chosen<'a> {
+    source: Box<dyn Source + 'a>,
+    other: std::result::Result<Box<dyn Source + 'a>, String>,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(run: &'a RunContext<'a>, estimate: &Outcome, eta: &[f64]) -> Result<Chosen<'a>> {
+        let dictionary = DictionarySource::new(run, estimate, eta)?;
+        let reference = || match run.reference {
+            Ok(_) => Ok(ReferenceSource::new(run, eta)),
+            Err(error) => Err(error.headline()),
+        };
+        let none = |reason: String| {
+            Error::new(
+                ErrorKind::Input,
+                Diagnostic::from(format!("nothing can sample this problem: {reason}")),
+            )
+        };
+        let asked = run.problem.sampling.solver;
+        match dictionary {
+            Some(dictionary) if asked != SampledBy::Reference => {
+                let other = reference().map(|reference| Box::new(reference) as Box<dyn Source>);
+                Ok(Chosen { source: Box::new(dictionary), other })
+            }
+            None if asked == SampledBy::Dictionary => {
+                Err(none(format!("no dictionary found the estimate, but {}", in_words(estimate.solved_by))))
+            }
+            _ => {
+                let source = reference().map_err(none)?;
+                let finer = ReferenceSource::new(run, eta).refined();
+                Ok(Chosen { source: Box::new(source), other: Ok(Box::new(finer)) })
+            }
+        }
+    }
+}
+
+fn in_words(solved_by: SolvedBy) -> &'static str {
+    match solved_by {
+        SolvedBy::ReferenceSolver => "the reference solver",
+        SolvedBy::Network => "networks",
+        SolvedBy::LearnedOperator => "a learned operator",
+        SolvedBy::Dictionary => "another one",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bilo_fit::observer::Silent;
+    use bilo_posterior::Posterior;
+    use bilo_problem::Overrides;
+    use std::path::Path;
+
+    /// Two unknowns with a range of each kind, and errors of unknown size.
+    const FRONT: &str = r#"
+name = "front"
+[coordinates]
+x = [0.0, 1.0]
+t = { range = [0.0, 1.0], time = true }
+[unknown.D]
+guess = 1.0
+truth = 2.0
+prior = "gamma(2, 1)"
+[unknown.rho]
+guess = 1.0
+truth = 2.0
+bounds = [0.0, 5.0]
+[equation.front]
+holds = "u_t = 0.01*D*u_xx + rho*u*(1-u)"
+[condition.start]
+at = { t = 0.0 }
+holds = "u = 0.5*sin(pi*x)^2"
+[condition.ends]
+at = { x = [0.0, 1.0] }
+holds = "u = 0"
+[observation.profile]
+value = "u"
+sigma = "estimate"
+data = { synthetic = { grid = { x = 9, t = 9 }, noise = 0.03 } }
+"#;
+
+    /// By central differences of fourth order.
+    fn assert_gradient(density: &mut dyn Posterior, at: &[f64]) {
+        let (mut gradient, mut ignored) = (vec![0.0; at.len()], vec![0.0; at.len()]);
+        density.at(at, &mut gradient).expect("a value");
+        for j in 0..at.len() {
+            let mut moved = |steps: f64| {
+                let mut position = at.to_vec();
+                position[j] += 1e-3 * steps;
+                density.at(&position, &mut ignored).expect("a value")
+            };
+            let (near, far) = (moved(1.0) - moved(-1.0), moved(2.0) - moved(-2.0));
+            let slope = (8.0 * near - far) / 12e-3;
+            // Differences lose twelve digits to the step, and solvers stop at 1e-10.
+            let close = 1e-5 * slope.abs().max(1.0);
+            assert!((gradient[j] - slope).abs() < close, "{j}: {} and {slope}", gradient[j]);
+        }
+    }
+
+    /// By both solvers, whose densities differ by what their solutions do.
+    #[test]
+    fn gradients_are_those_of_the_density() {
+        let problem = Problem::from_toml("front.toml", FRONT, Path::new("."), &Overrides::default())
+            .expect("a problem");
+        let job = Job::default();
+        let estimate = crate::run(&problem, &job, &mut Silent).expect("an estimate");
+        let thetas: Vec<f64> = estimate.unknowns.numbers.iter().map(|number| number.estimate).collect();
+        let eta: Vec<f64> =
+            problem.unknowns.iter().zip(&thetas).map(|(unknown, &theta)| unknown.eta_of(theta)).collect();
+        in_context(&problem, &job, &job.interrupt, |run| {
+            let away: Vec<f64> = position_of(run.problem, &thetas).iter().map(|z| z + 0.05).collect();
+            let dictionary = DictionarySource::new(run, &estimate, &eta)?.expect("a dictionary");
+            dictionary.with(&mut |density| {
+                assert_gradient(density, &away);
+                Ok(())
+            })?;
+            ReferenceSource::new(run, &eta).with(&mut |density| {
+                assert_gradient(density, &away);
+                Ok(())
+            })
+        })
+        .expect("both solve it");
+    }
+}
