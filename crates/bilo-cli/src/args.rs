@@ -209,7 +209,11 @@ struct SampleArgs {
     /// Draws of each chain before, to tune it [default: sample.tuning of the problem, 1000]
     #[arg(long, value_name = "N")]
     tuning: Option<usize>,
-    /// Where the results go [default: runs/NAME-sample-SEED]
+    /// Check the posteriors: draw N truths from the prior, make data of each, and rank it in its own posterior
+    /// (simulation-based calibration)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
+    sbc: Option<u32>,
+    /// Where the results go [default: runs/NAME-sample-SEED, with --sbc runs/NAME-sbc-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -358,6 +362,8 @@ pub(crate) struct SampleTask {
     pub(crate) job: Job,
     /// The folder to go on in.
     pub(crate) resume: Option<PathBuf>,
+    /// Truths to rank, in place of a posterior.
+    pub(crate) sbc: Option<usize>,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) keeping: Keeping,
@@ -561,6 +567,7 @@ impl SampleArgs {
             overrides,
             job,
             resume,
+            sbc: self.sbc.map(|truths| truths as usize),
             out: self.out,
             keeping: self.way.keeping(),
             json: self.way.json,

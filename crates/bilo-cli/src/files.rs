@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 pub(crate) use bilo_report::files::{
-    DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE, PREDICTIVE, PROBLEM, PROFILE,
-    REPORT, RUN, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
+    CALIBRATION, CALIBRATION_PICTURE, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE,
+    PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
 };
 use std::fs;
 use std::io::ErrorKind;

@@ -4,8 +4,9 @@
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::files::{
-    DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE, PREDICTIVE, PROBLEM, PROFILE,
-    REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM, UNFINISHED_REPORT, remove,
+    CALIBRATION, CALIBRATION_PICTURE, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE,
+    PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
+    UNFINISHED_REPORT, remove,
 };
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
@@ -161,6 +162,9 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
         PROFILE,
         POSTERIOR,
         DRAWS,
+        CALIBRATION,
+        CALIBRATION_PICTURE,
+        RANKS,
     ]
     .into_iter()
     .chain(checkpoint::FILES);

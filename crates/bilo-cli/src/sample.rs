@@ -1,5 +1,6 @@
 //! `bilo sample`: what a run finds, and draws from the posterior around it.
 
+mod calibrate;
 mod store;
 
 use crate::args::SampleTask;
@@ -27,6 +28,9 @@ const STYLE: &str = "{prefix:8} {bar:24} {human_pos}/{human_len} {eta} left  {wi
 
 pub(crate) fn sample(task: &SampleTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
+    if let Some(truths) = task.sbc {
+        return calibrate::calibrate(task, &problem, truths);
+    }
     bilo::require_posterior(&problem)?;
     let signal = Signal::caught()?;
     let estimated = match &task.resume {

@@ -53,7 +53,7 @@ pub fn audit(
 }
 
 /// So many draws in all, evenly spaced.
-fn thinned(chains: &[Vec<Kept>], count: usize) -> Vec<&Kept> {
+pub(crate) fn thinned(chains: &[Vec<Kept>], count: usize) -> Vec<&Kept> {
     let each = count.div_ceil(chains.len().max(1));
     let of = |chain: &'_ Vec<Kept>| {
         let step = (chain.len() / each).max(1);

@@ -6,6 +6,7 @@
 //! 3. [`summarise`] says what the draws are, [`audit()`] what another solver makes of them.
 
 mod audit;
+mod calibration;
 mod density;
 mod outcome;
 mod predictions;
@@ -17,6 +18,7 @@ mod verdict;
 
 pub use audit::audit;
 pub use bilo_sample::{Chain, Failure};
+pub use calibration::{CalibratedUnknown, Calibration, RANKED_AMONG, Ranked, from_prior};
 pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
 pub use outcome::{
     AuditOutcome, ChainOutcome, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,

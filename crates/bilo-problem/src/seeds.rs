@@ -31,6 +31,8 @@ pub enum Purpose {
     Learning,
     /// Draws from a posterior.
     Sampling,
+    /// Values of the unknowns by their priors.
+    Prior,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

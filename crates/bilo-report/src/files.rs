@@ -12,6 +12,12 @@ pub const POSTERIOR: &str = "posterior.json";
 pub const DRAWS: &str = "draws.csv";
 /// Its draws, for ArviZ and xarray.
 pub const POSTERIOR_STORE: &str = "posterior.zarr";
+/// How drawn truths lie in their posteriors.
+pub const CALIBRATION: &str = "calibration.json";
+/// The same as a drawing.
+pub const CALIBRATION_PICTURE: &str = "calibration.svg";
+/// Each of them, a line of JSON.
+pub const RANKS: &str = "ranks.jsonl";
 /// Losses and unknowns over the steps.
 pub const HISTORY: &str = "history.csv";
 /// Solutions and unknown functions as arrays.

@@ -1,6 +1,6 @@
 //! What a run of `bilo` leaves behind.
 //!
-//! Outcomes become files here ([`npz`], [`csv`], [`drawing`], [`posterior`], [`zarr`]) and texts for a terminal ([`table`], [`forward`]);
+//! Outcomes become files here ([`npz`], [`csv`], [`drawing`], [`posterior`], [`zarr`], [`calibration`]) and texts for a terminal ([`table`], [`forward`]);
 //! the files of a folder become a page to read ([`html`]). Nothing here knows how a result was computed.
 //!
 //! ```
@@ -9,6 +9,7 @@
 //! assert_eq!(significant(1.99997844), "1.99998");
 //! ```
 
+pub mod calibration;
 pub mod columns;
 pub mod csv;
 pub mod drawing;

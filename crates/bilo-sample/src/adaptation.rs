@@ -103,14 +103,15 @@ impl Moments {
         let seen = |product: f64| ours * product / (self.count - 1.0);
         match prior {
             Metric::Diagonal(scales) => {
-                let variances =
-                    self.products.iter().zip(scales).map(|(row, scale)| seen(row[0]) + theirs * scale * scale);
+                let variances = self
+                    .products
+                    .iter()
+                    .zip(scales)
+                    .map(|(row, scale)| seen(row[0]) + theirs * scale * scale);
                 Some(Metric::Diagonal(variances.map(f64::sqrt).collect()))
             }
             Metric::Dense(rows) => {
-                let dot = |i: usize, j: usize| {
-                    rows[i].iter().zip(&rows[j]).map(|(a, b)| a * b).sum::<f64>()
-                };
+                let dot = |i: usize, j: usize| rows[i].iter().zip(&rows[j]).map(|(a, b)| a * b).sum::<f64>();
                 let entry = |i: usize, j: usize| {
                     let (i, j) = (i.max(j), i.min(j));
                     seen(self.products[i][j]) + theirs * dot(i, j)
@@ -189,9 +190,8 @@ mod tests {
         let mut moments = Moments::like(&Metric::Dense(vec![vec![1.0], vec![0.0, 1.0]]));
         positions.iter().for_each(|position| moments.add(position));
         let mean = [1.5, 2.625];
-        let sum = |i: usize, j: usize| {
-            positions.iter().map(|x| (x[i] - mean[i]) * (x[j] - mean[j])).sum::<f64>()
-        };
+        let sum =
+            |i: usize, j: usize| positions.iter().map(|x| (x[i] - mean[i]) * (x[j] - mean[j])).sum::<f64>();
         assert_eq!(moments.mean, mean);
         for (i, j) in [(0, 0), (1, 0), (1, 1)] {
             assert!((moments.products[i][j] - sum(i, j)).abs() < 1e-12);

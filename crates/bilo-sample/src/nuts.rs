@@ -114,7 +114,8 @@ pub fn transition(
         let Some(grown) = walk.grow(end, depth, if onward { 1.0 } else { -1.0 })? else { break };
         depth += 1;
         // The later half is preferred, which moves farther and leaves the density alone.
-        let takes = grown.weight >= tree.weight || walk.random.random::<f64>() < (grown.weight - tree.weight).exp();
+        let takes =
+            grown.weight >= tree.weight || walk.random.random::<f64>() < (grown.weight - tree.weight).exp();
         let proposal = if takes { grown.proposal.clone() } else { tree.proposal.clone() };
         let (earlier, later) = if onward { (&tree, &grown) } else { (&grown, &tree) };
         let turned = turns(earlier, later);

@@ -3,6 +3,9 @@
 use bilo_sample::diagnostics::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, rhat, smoothed};
 use serde_json::Value;
 
+/// A figure of chains.
+type Figure = fn(&[&[f64]]) -> f64;
+
 fn told() -> Value {
     serde_json::from_str(include_str!("data/arviz.json")).expect("JSON")
 }
@@ -21,7 +24,7 @@ fn chains_are_judged_as_by_arviz() {
     for (name, told) in told()["chains"].as_object().expect("an object") {
         let chains: Vec<Vec<f64>> = told["draws"].as_array().expect("chains").iter().map(numbers).collect();
         let chains: Vec<&[f64]> = chains.iter().map(|chain| &chain[..]).collect();
-        let figures: [(&str, fn(&[&[f64]]) -> f64); 6] = [
+        let figures: [(&str, Figure); 6] = [
             ("rhat", rhat),
             ("ess_bulk", ess_bulk),
             ("ess_tail", ess_tail),

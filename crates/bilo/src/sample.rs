@@ -3,12 +3,15 @@
 use crate::method::{DictionarySource, Job, in_context};
 use bilo_assess::RunContext;
 use bilo_assess::outcome::{Outcome, SolvedBy};
+use bilo_fit::observer::Silent;
+use bilo_fit::parallel;
 use bilo_posterior::{
-    Draws, Plan, PosteriorOutcome, Progress, ReferenceSource, Source, Storage, audit, position_of, predict,
-    summarise,
+    Draws, InMemory, Kept, Plan, PosteriorOutcome, Progress, Ranked, ReferenceSource, Source, Storage, audit,
+    from_prior, position_of, predict, summarise,
 };
 use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
-use bilo_problem::{Problem, SampledBy};
+use bilo_problem::seeds::{Purpose, seed_for};
+use bilo_problem::{Data, Observation, Problem, SampledBy, Sigma};
 use std::time::Instant;
 
 /// Draws from the posterior of a problem's unknown numbers, with chains about the estimate of a run of the same problem and
@@ -46,12 +49,70 @@ pub fn require_posterior(problem: &Problem) -> Result<()> {
     Ok(())
 }
 
-fn sampled(
-    run: &RunContext<'_>,
+/// Draws truths of these numbers from the priors, makes the problem's data at each, and ranks it among the draws of its
+/// posterior. The data must be synthetic, with errors of stated size.
+pub fn calibrate(
+    problem: &Problem,
+    job: &Job,
+    numbers: &[usize],
+    watch: &(dyn Fn(Ranked) + Sync),
+) -> Result<()> {
+    require_calibration(problem)?;
+    // Truths are what runs in parallel.
+    let alone = Job { threads: Some(1), ..job.clone() };
+    let ended = parallel::each(parallel::threads(job.threads), numbers, |&number| {
+        if job.interrupt.is_due() {
+            return Err(Error::interrupted());
+        }
+        watch(ranked(problem, &alone, number)?);
+        Ok(())
+    });
+    ended.into_iter().collect()
+}
+
+fn ranked(problem: &Problem, job: &Job, number: usize) -> Result<Ranked> {
+    let truths = from_prior(problem, job.seed, number)?;
+    let mut posed = problem.clone();
+    posed.unknowns.iter_mut().zip(&truths).for_each(|(unknown, &truth)| unknown.truth = Some(truth));
+    let job = Job { seed: seed_for(job.seed, Purpose::Prior, number), ..job.clone() };
+    let found = in_context(&posed, &job, &job.interrupt, |run| {
+        let estimate = crate::run(&posed, &job, &mut Silent)?;
+        Ok(drawn(run, &estimate, &InMemory::default(), &|_| ())?.1)
+    });
+    match found {
+        Ok(kept) => Ok(Ranked::new(&posed, number, truths, &kept)),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+        Err(error) => Ok(Ranked::failed(number, error.headline())),
+    }
+}
+
+/// Whether truths can be drawn and data made of them.
+pub fn require_calibration(problem: &Problem) -> Result<()> {
+    require_posterior(problem)?;
+    from_prior(problem, 0, 0)?;
+    let made = |observation: &&Observation| !matches!(observation.data, Data::Table(_));
+    let refuse =
+        |message: String, help: &str| Err(Error::new(ErrorKind::Input, Diagnostic::from(message).help(help)));
+    if let Some(observation) = problem.observations.iter().find(|observation| !made(observation)) {
+        let message =
+            format!("`{}` has data of its own, so that none can be made of drawn truths", observation.name);
+        return refuse(message, "state data that are made: `data = { synthetic = { .., noise = .. } }`");
+    }
+    if let Some(observation) = problem.observations.iter().find(|o| o.sigma == Sigma::Estimated) {
+        let message =
+            format!("the errors of `{}` have no prior that they could be drawn from", observation.name);
+        return refuse(message, "leave `sigma = \"estimate\"` out: the errors are then known to be `noise`");
+    }
+    Ok(())
+}
+
+/// Runs the chains, or what is missing of them.
+fn drawn<'a>(
+    run: &'a RunContext<'_>,
     estimate: &Outcome,
     storage: &dyn Storage,
     watch: &(dyn Fn(Progress) + Sync),
-) -> Result<(PosteriorOutcome, Draws)> {
+) -> Result<(Chosen<'a>, Vec<Vec<Kept>>, f64)> {
     let thetas: Vec<f64> = estimate.unknowns.numbers.iter().map(|number| number.estimate).collect();
     let unknowns = &run.problem.unknowns;
     if thetas.len() != unknowns.len() || thetas.iter().any(|theta| !theta.is_finite()) {
@@ -65,6 +126,16 @@ fn sampled(
     plan.run(chosen.source.as_ref(), &position_of(run.problem, &thetas), storage, watch)?;
     let seconds = began.elapsed().as_secs_f64();
     let kept = (0..settings.chains).map(|chain| storage.draws(chain)).collect::<Result<Vec<_>>>()?;
+    Ok((chosen, kept, seconds))
+}
+
+fn sampled(
+    run: &RunContext<'_>,
+    estimate: &Outcome,
+    storage: &dyn Storage,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<(PosteriorOutcome, Draws)> {
+    let (chosen, kept, seconds) = drawn(run, estimate, storage, watch)?;
     let found = predict(chosen.source.as_ref(), &kept, run.threads)?;
     let draws = Draws::new(&run.data(), run.seed, kept, &found)?;
     let mut outcome = PosteriorOutcome {
@@ -134,7 +205,6 @@ fn in_words(solved_by: SolvedBy) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bilo_fit::observer::Silent;
     use bilo_posterior::Posterior;
     use bilo_problem::Overrides;
     use std::path::Path;

@@ -36,9 +36,9 @@ mod orders;
 mod out_of_step;
 mod pictures;
 mod point_process;
+mod posterior;
 #[path = "common/pretrained.rs"]
 mod pretrained;
-mod posterior;
 mod problem_file;
 mod problems;
 mod reference;

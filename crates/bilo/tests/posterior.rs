@@ -52,7 +52,12 @@ fn assert_moments(marginal: &Marginal, (mean, sd): (f64, f64)) {
 
 fn noise(count: usize, sigma: f64, seed: u64) -> Vec<f64> {
     let mut random = Pcg64::seed_from_u64(seed);
-    (0..count).map(|_| { let z: f64 = StandardNormal.sample(&mut random); sigma * z }).collect()
+    (0..count)
+        .map(|_| {
+            let z: f64 = StandardNormal.sample(&mut random);
+            sigma * z
+        })
+        .collect()
 }
 
 const POISSON: &str = r#"
@@ -172,8 +177,7 @@ fn a_nonlinear_equation_has_the_published_posterior() {
 /// What cannot be sampled is refused before anything is solved, with what to do instead.
 #[test]
 fn what_has_no_posterior_is_refused() {
-    let refusal =
-        |text: &str| bilo::require_posterior(&read(text, &[])).expect_err("a refusal").to_string();
+    let refusal = |text: &str| bilo::require_posterior(&read(text, &[])).expect_err("a refusal").to_string();
     let exact = refusal(include_str!("../../../problems/poisson-scalar.toml"));
     assert!(exact.contains("have no errors") && exact.contains("sigma = "), "{exact}");
     let function = refusal(include_str!("../../../problems/poisson-variable.toml"));

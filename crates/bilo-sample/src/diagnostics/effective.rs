@@ -92,9 +92,10 @@ fn by_ranks(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
 fn effective(chains: &[Vec<f64>]) -> f64 {
     let (number, length) = (chains.len() as f64, chains[0].len());
     let total = number * length as f64;
-    let extremes = chains.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &x| {
-        (least.min(x), most.max(x))
-    });
+    let extremes = chains
+        .iter()
+        .flatten()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &x| (least.min(x), most.max(x)));
     if length < 4 || chains.iter().flatten().any(|x| !x.is_finite()) {
         return f64::NAN;
     }
