@@ -12,6 +12,7 @@ mod report;
 mod results;
 mod resume;
 mod run;
+mod sample;
 mod schema;
 mod serve;
 mod signals;

@@ -22,7 +22,7 @@ const RUN: &str = "run decay.toml --set operator.kind=network --set train.pretra
 const LONG: &str = "--set train.train-steps=200000 --set train.settle-tolerance=0";
 
 /// `bilo` with these arguments, separated by blanks, while the test goes on.
-fn bilo(place: &Place, arguments: &str) -> Child {
+pub(crate) fn bilo(place: &Place, arguments: &str) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin!("bilo"))
         .current_dir(place.path())
         .args(arguments.split_whitespace())
@@ -33,7 +33,7 @@ fn bilo(place: &Place, arguments: &str) -> Child {
 }
 
 /// Whether it went well, and what it complained of.
-fn ended(child: Child) -> (bool, String) {
+pub(crate) fn ended(child: Child) -> (bool, String) {
     let output = child.wait_with_output().unwrap();
     (output.status.success(), String::from_utf8(output.stderr).unwrap())
 }
@@ -50,10 +50,10 @@ fn until(mut done: impl FnMut() -> bool) {
 }
 
 /// Numbers below a limit, the same in every run of the tests.
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % limit
     }

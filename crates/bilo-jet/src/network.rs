@@ -155,6 +155,28 @@ impl Network {
         network
     }
 
+    /// A dictionary of products whose features are some linear combinations of this one's, with the coefficients of each;
+    /// none of any other network. One head for each output, as here.
+    pub fn reduced(&self, combinations: &[Vec<f64>]) -> Option<Network> {
+        let (features, outputs) = (2, self.nodes.last()?.width);
+        let Operation::Tensor(axes) = &self.nodes[features].operation else { return None };
+        let mut network = Self::with_inputs(self.coordinates, 0);
+        let width = self.nodes[features].width;
+        let features = network.push(Operation::Tensor(axes.clone()), width, true);
+        let sources = vec![Source { node: features, matrix: network.freeze(&combinations.concat()) }];
+        let bias = network.freeze(&vec![0.0; combinations.len()]);
+        let combined = network.push(Operation::Affine { sources, bias }, combinations.len(), true);
+        network.heads(combined, outputs);
+        Some(network)
+    }
+
+    /// The node of the features of a dictionary that was reduced.
+    pub(crate) fn combined(&self) -> Option<usize> {
+        let [.., features, _] = &self.nodes[..] else { return None };
+        let combined = features.fixed && matches!(features.operation, Operation::Affine { .. });
+        combined.then(|| self.nodes.len() - 2)
+    }
+
     /// The inputs alone: coordinates are node 0, parameters node 1.
     fn with_inputs(coordinates: usize, parameters: usize) -> Self {
         let mut network =

@@ -270,6 +270,21 @@ impl<T: Scalar> JetNetwork<T> {
         }
     }
 
+    /// The features of a dictionary that was reduced, at the coordinates that were set; none of any other network, or where
+    /// they move with unknowns.
+    pub(crate) fn combined(&self, weights: &Weights<T>, work: &mut Workspace<T>) -> Option<Vec<T>> {
+        let last = self.network.combined().filter(|&node| self.fixed[node])?;
+        (0..=last).for_each(|node| self.forward_node(weights, &[], work, node, 0..1));
+        Some(work.nodes[last].forward[..self.plan.len() * work.points * self.width(last)].to_vec())
+    }
+
+    /// Jets of what comes after such features.
+    pub(crate) fn forward_from(&self, combined: &[T], weights: &Weights<T>, work: &mut Workspace<T>) {
+        let last = self.network.nodes().len() - 1;
+        work.nodes[last - 1].forward[..combined.len()].copy_from_slice(combined);
+        self.forward_node(weights, &[], work, last, 0..1);
+    }
+
     /// Tangents of all nodes along every direction; with `slopes`, one for each direction, the trained
     /// weights move as well.
     pub(crate) fn forward_tangents(

@@ -39,6 +39,9 @@ pub(crate) struct Points<T> {
     source: PointSource,
     /// Quadrature or averaging weights.
     quadrature: Column,
+    /// By carrier and tile: the features of a dictionary that was reduced, which are few, and the same whatever its weights
+    /// and the unknowns are.
+    combined: Vec<Vec<Vec<T>>>,
 }
 
 /// Buffers for one tile.
@@ -99,7 +102,7 @@ impl<T: Number> Points<T> {
             tiles => tiles.next_multiple_of(4),
         };
         let tile = above(source.len().div_ceil(tiles), square).min(fitting);
-        Self {
+        let mut points = Self {
             carriers,
             slots: frame.slots.clone(),
             unknowns: frame.unknowns,
@@ -107,7 +110,31 @@ impl<T: Number> Points<T> {
             tile,
             source,
             quadrature,
-        }
+            combined: vec![],
+        };
+        points.combine();
+        points
+    }
+
+    /// Evaluates what need not be evaluated again.
+    fn combine(&mut self) {
+        let mut runner = None;
+        let of = |points: &Self, runner: &mut TileRunner<T>, number: usize, tile: usize| {
+            let carrier = &points.carriers[number];
+            let weights = carrier.network.weights(&vec![0.0; carrier.stretch().len()]);
+            points.load(tile, runner);
+            points.set_coordinates(number, &vec![T::default(); points.unknowns], runner);
+            carrier.network.combined(&weights, &mut runner.rooms[number].work)
+        };
+        let each = |(number, carrier): (usize, &Carrier<T>)| {
+            let stays = carrier.network.network().combined().is_some() && !carrier.idle;
+            if !stays || !carrier.stays(self.source.width(), self.unknowns) {
+                return vec![];
+            }
+            let runner = runner.get_or_insert_with(|| self.runner());
+            (0..self.tiles()).map_while(|tile| of(self, runner, number, tile)).collect()
+        };
+        self.combined = self.carriers.iter().enumerate().map(each).collect();
     }
 
     /// Moves the program to other points, in tiles of the same size: buffers stay.
@@ -115,6 +142,7 @@ impl<T: Number> Points<T> {
         assert_eq!(source.width(), self.source.width(), "one column per symbol");
         self.source = source;
         self.quadrature = quadrature;
+        self.combine();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -164,17 +192,27 @@ impl<T: Number> Points<T> {
         self.load(tile, runner);
         self.set_leading(unknowns, runner);
         for (number, carrier) in self.active() {
+            if let Some(combined) = self.combined[number].get(tile) {
+                carrier.network.forward_from(combined, &weights[number], &mut runner.rooms[number].work);
+                continue;
+            }
+            self.set_coordinates(number, unknowns, runner);
             let work = &mut runner.rooms[number].work;
-            let columns = runner.given.iter().map(|column| Input::Column(column.as_slice()));
-            let given: Vec<_> =
-                columns.chain(unknowns.iter().map(|value| Input::Uniform(value.wide()))).collect();
-            carrier.set_coordinates(&given, self.tile, &mut runner.inputs, work);
             let parameters: Vec<T> = carrier.parameters.iter().map(|&unknown| unknowns[unknown]).collect();
             carrier.network.set_parameters(work, &parameters);
             self.feed(number, unknowns, runner);
             carrier.network.forward(&weights[number], &mut runner.rooms[number].work);
         }
         self.read_slots(runner, 0);
+    }
+
+    /// Sets the coordinate inputs of a network at the loaded points.
+    fn set_coordinates(&self, number: usize, unknowns: &[T], runner: &mut TileRunner<T>) {
+        let columns = runner.given.iter().map(|column| Input::Column(column.as_slice()));
+        let given: Vec<_> =
+            columns.chain(unknowns.iter().map(|value| Input::Uniform(value.wide()))).collect();
+        let work = &mut runner.rooms[number].work;
+        self.carriers[number].set_coordinates(&given, self.tile, &mut runner.inputs, work);
     }
 
     /// Gives a network the jets of the functions among its parameters, which come from networks before it.

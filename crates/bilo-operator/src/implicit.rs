@@ -11,6 +11,7 @@
 //! in condition 2 of the method, and no weight w_rgrad stands between the two. The upper level is Gauss-Newton
 //! with the derivatives du/dtheta_j that this gives, and the same slopes predict the weights after its step.
 
+mod anchored;
 mod corrector;
 mod normal;
 mod penalty;
@@ -20,5 +21,6 @@ mod rows;
 mod solver;
 mod tangent;
 
+pub use anchored::{Anchored, Reduced, WithReduced};
 pub use corrector::{LowerStep, Options, Work};
-pub use solver::{Anchored, LocalEvaluation, LocalSolver, ReferenceScale};
+pub use solver::{LocalEvaluation, LocalSolver, ReferenceScale};

@@ -3,9 +3,11 @@
 
 mod dictionary;
 mod functions;
+mod reduced;
 
 pub use dictionary::Size;
 pub use functions::{Basis, FunctionInputs};
+pub use reduced::ReducedBasis;
 
 use crate::state::OperatorState;
 use bilo_expr::{Expr, Function, Graph, Leaf, Symbol, Unary};
@@ -42,6 +44,8 @@ pub struct LocalOperator {
     pub sigma: Symbol,
     /// Whether it is a dictionary whose features live in few places each.
     pub(crate) is_local: bool,
+    /// Whether it is a dictionary that was reduced.
+    pub(crate) is_reduced: bool,
 }
 
 /// The matrices that weights consist of, as [`Network::shapes`] tells them.
@@ -72,8 +76,16 @@ impl LocalOperator {
     pub fn dictionary(problem: &Problem, size: &Size, seed: u64) -> Result<Self> {
         let mut names = Names::without_functions(problem)?;
         let functions = FunctionInputs::new(problem, &mut names, seed)?;
-        let (networks, nets) = dictionary::bind(problem, &mut names, size, seed)?;
+        let (networks, nets) = dictionary::bind(problem, &mut names, size, seed, None)?;
         Self::assemble(problem, names, functions, networks, nets)
+    }
+
+    /// The operator of a problem of numbers with a dictionary of some combinations of the features of a larger one.
+    pub fn reduced(problem: &Problem, size: &Size, seed: u64, basis: &ReducedBasis) -> Result<Self> {
+        let mut names = Names::without_functions(problem)?;
+        let (networks, nets) = dictionary::bind(problem, &mut names, size, seed, Some(basis))?;
+        let operator = Self::assemble(problem, names, FunctionInputs::default(), networks, nets)?;
+        Ok(Self { is_local: false, is_reduced: true, ..operator })
     }
 
     /// The operator of a problem with every unknown function known to be its guess: what can be said of residuals before
@@ -140,7 +152,19 @@ impl LocalOperator {
         let unknowns = [names.eta.clone(), functions.unknowns()].concat();
         let operator = Operator { networks, columns, unknowns, held: Default::default() };
         let is_local = operator.networks.iter().any(|bound| dictionary::is_local(&bound.network));
-        Ok(Self { names, operator, functions, states, residuals, observed, datum, sigma, is_local })
+        let is_reduced = false;
+        Ok(Self {
+            names,
+            operator,
+            functions,
+            states,
+            residuals,
+            observed,
+            datum,
+            sigma,
+            is_local,
+            is_reduced,
+        })
     }
 
     /// The operator at points some of whose coordinates follow unknowns.

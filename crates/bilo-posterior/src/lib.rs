@@ -17,7 +17,7 @@ mod summary;
 mod verdict;
 
 pub use audit::audit;
-pub use bilo_sample::{Chain, Failure};
+pub use bilo_sample::{Chain, Failure, Metric};
 pub use calibration::{CalibratedUnknown, Calibration, RANKED_AMONG, Ranked, from_prior};
 pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
 pub use outcome::{

@@ -138,7 +138,7 @@ data = { file = "data.csv" }
 "#;
 
 /// Where a table stands in that problem.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 11] = [
     ("image", "given.image"),
     ("unknown", "unknown.D"),
     ("function", "unknown.f"),
@@ -149,6 +149,7 @@ const PLACES: [(&str, &str); 10] = [
     ("network", "network"),
     ("train", "train"),
     ("classical", "classical"),
+    ("sample", "sample"),
 ];
 
 /// The words that an error tells to choose from.

@@ -95,6 +95,12 @@ impl<T: Number> Carrier<T> {
         }
     }
 
+    /// Whether its coordinate inputs follow none of so many unknowns, which come after the columns.
+    pub(super) fn stays(&self, columns: usize, unknowns: usize) -> bool {
+        let follows = |input: usize, unknown: usize| self.inputs.depends_on(input, columns + unknown);
+        (0..self.inputs.outputs().len()).all(|input| (0..unknowns).all(|unknown| !follows(input, unknown)))
+    }
+
     /// Evaluates the coefficients of its leading part.
     pub(super) fn set_leading(&self, inputs: &[Input<'_, T>], points: usize, room: &mut Room<T>) {
         let Some(LeadingProgram { coefficients, .. }) = &self.leading else { return };

@@ -168,6 +168,11 @@ impl Corrector {
         }
     }
 
+    /// Measures rows by the size that another one does.
+    pub(super) fn measure_as(&mut self, other: &Corrector) {
+        self.size = other.size;
+    }
+
     /// What it knows now.
     pub(super) fn learnt(&self) -> Learnt {
         Learnt { damping: self.damping, solved: self.solved, kept: self.kept.clone() }

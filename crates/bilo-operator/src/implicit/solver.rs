@@ -1,6 +1,6 @@
 //! The data loss as a function of the unknowns, the PDE solved by a local operator.
 
-use super::corrector::{Corrector, Learnt, LowerStep, Options};
+use super::corrector::{Corrector, LowerStep, Options};
 use super::penalty::Penalty;
 use crate::level::Lower;
 use crate::observed::network_observed;
@@ -75,6 +75,12 @@ impl<'a> LocalSolver<'a> {
     /// On so many threads, or on all cores.
     pub fn on_threads(mut self, threads: Option<usize>) -> Self {
         self.corrector.threads = parallel::threads(threads);
+        self
+    }
+
+    /// Measures residuals by the size that another solver does.
+    pub fn measured_as(mut self, other: &LocalSolver<'_>) -> Self {
+        self.corrector.measure_as(&other.corrector);
         self
     }
 
@@ -165,36 +171,5 @@ impl Evaluated for LocalEvaluation {
 
     fn lower_losses(&self) -> &[f64] {
         &self.lower_losses
-    }
-}
-
-/// Solves always from what was known at one place: what it finds depends on the unknowns alone, not on where it was asked
-/// before.
-pub struct Anchored<'a> {
-    solver: LocalSolver<'a>,
-    learnt: Learnt,
-}
-
-impl<'a> Anchored<'a> {
-    /// From what a solver knows now.
-    pub fn new(solver: LocalSolver<'a>) -> Self {
-        Self { learnt: solver.corrector.learnt(), solver }
-    }
-}
-
-impl ReducedProblem for Anchored<'_> {
-    type Evaluation = LocalEvaluation;
-
-    fn unknowns(&self) -> &[Unknown] {
-        self.solver.unknowns()
-    }
-
-    fn evaluate(&mut self, near: &LocalEvaluation, eta: &[f64]) -> Result<LocalEvaluation> {
-        self.solver.corrector.forget_all_but(&self.learnt);
-        self.solver.evaluate(near, eta)
-    }
-
-    fn observed(&mut self, evaluation: &LocalEvaluation) -> Result<Vec<Sensitivities>> {
-        self.solver.observed(evaluation)
     }
 }

@@ -90,7 +90,9 @@ impl Lower {
             let given = GivenColumns::replace(&mut operator.names, &there, &mut residuals, origin)?;
             let graph = &mut operator.names.graph;
             let local = operator.is_local;
-            let compile = if local { ResidualProgram::expanded } else { ResidualProgram::new };
+            // Combinations of derivatives that move with unknowns could not be kept.
+            let expanded = local || operator.is_reduced;
+            let compile = if expanded { ResidualProgram::expanded } else { ResidualProgram::new };
             let program = compile(graph, &given.operator, &residuals)
                 .map_err(|error| program_error(graph, &error, origin))?;
             let (drawn, places) = place(points, group.seed)?;

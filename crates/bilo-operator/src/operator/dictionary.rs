@@ -8,7 +8,7 @@
 //! dW/dtheta_j. So the unknowns are no inputs of the features, and what knows how the solution moves with
 //! them are the slopes dW/dtheta_j of the weights.
 
-use super::{LocalOperator, coordinate_input, unit_interval};
+use super::{LocalOperator, ReducedBasis, coordinate_input, unit_interval};
 use bilo_expr::Expr;
 use bilo_jet::{Activation, Axis, BoundNetwork, DictionarySpec, Family, Features, Network, Operation, Ridge};
 use bilo_problem::diagnostic::Result;
@@ -92,19 +92,23 @@ impl Size {
     }
 }
 
-/// The features and the value of `net` for each state.
+/// The features and the value of `net` for each state; of combinations of features if there is a basis of them.
 pub(super) fn bind(
     problem: &Problem,
     names: &mut Names,
     size: &Size,
     seed: u64,
+    basis: Option<&ReducedBasis>,
 ) -> Result<(Vec<BoundNetwork>, Vec<Expr>)> {
     let inputs = inputs(problem, names, size);
     let states = problem.states.len();
     // Each state has its own: residuals of equations that do not see a state have no derivatives by its coefficients.
     let spec = DictionarySpec { coordinates: inputs.len(), outputs: 1, features: features(problem, size) };
     let network = Network::dictionary(&spec, seed_for(seed, Purpose::Features, 0));
-    let of_state = |state: usize| bound(names, network.clone(), &inputs, &format!("{NET} {state}"));
+    let of_state = |state: usize| {
+        let reduced = basis.and_then(|basis| network.reduced(&basis.states[state]));
+        bound(names, reduced.unwrap_or_else(|| network.clone()), &inputs, &format!("{NET} {state}"))
+    };
     let mut networks: Vec<BoundNetwork> = (0..states).map(of_state).collect();
     let values = |names: &mut Names, bound: &BoundNetwork| -> Vec<Expr> {
         bound.outputs.iter().map(|&output| names.graph.value(output)).collect()
