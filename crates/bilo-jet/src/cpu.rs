@@ -80,7 +80,8 @@ impl<T: Number, P: Sync> Block<T, P> {
         weights: Column,
         simd: Simd,
     ) -> Self {
-        let points = Points::new(frame, directions, source, weights, simd);
+        let mut points = Points::new(frame, directions, source, weights, simd);
+        points.combine();
         let mut block = Self { program, simd, points, runners: Mutex::new(vec![]), shares: vec![] };
         block.share_out();
         block
@@ -94,6 +95,7 @@ impl<T: Number, P: Sync> Block<T, P> {
 
     fn move_to(&mut self, source: PointSource, weights: Column) {
         self.points.move_to(source, weights);
+        self.points.combine();
         self.share_out();
     }
 

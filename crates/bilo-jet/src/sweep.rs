@@ -25,19 +25,23 @@ mod weights;
 pub(crate) use factors::{Factors, Scratch};
 use gradient::TrainedBlock;
 use leading::{LeadingAdjoints, LeadingColumns};
+use weights::Layouts;
 pub(crate) use weights::Weights;
 
 use crate::activation::JetActivation;
 use crate::network::{Network, Operation};
 use crate::plan::Plan;
 use bilo_linear::{Aligned, Scalar, Simd, squares};
+use std::sync::Arc;
 
 /// A network prepared for one plan: everything that does not change from tile to tile.
 #[derive(Clone, Debug)]
 pub(crate) struct JetNetwork<T> {
     network: Network,
     plan: Plan,
-    frozen: Vec<T>,
+    frozen: Arc<Aligned<T>>,
+    /// Frozen matrices, laid out for products, by their places.
+    frozen_layouts: Vec<(usize, Arc<Layouts<T>>)>,
     trained: Vec<TrainedBlock>,
     /// The nonlinearity of each node that has one.
     activations: Vec<Option<JetActivation<T>>>,
@@ -83,7 +87,9 @@ impl<T: Scalar> JetNetwork<T> {
             .collect();
         let product_rule =
             plan.product_rule().into_iter().map(|(a, b, c, k)| (a, b, c, T::cast(k))).collect();
-        let frozen = network.frozen().iter().map(|&value| T::cast(value)).collect();
+        let frozen: Arc<Aligned<T>> =
+            Arc::new(network.frozen().iter().map(|&value| T::cast(value)).collect());
+        let frozen_layouts = weights::frozen_layouts(&network, &frozen, simd);
         // Even frozen features move with the leading part's coefficients; the coordinates do not.
         let fixed = network
             .nodes()
@@ -91,7 +97,19 @@ impl<T: Scalar> JetNetwork<T> {
             .map(|node| node.fixed && (!moving || node.operation == Operation::Coordinates))
             .collect();
         let trained = gradient::trained_blocks(&network);
-        Self { network, plan, frozen, trained, activations, product_rule, simd, fixed, moving, fed: false }
+        Self {
+            network,
+            plan,
+            frozen,
+            frozen_layouts,
+            trained,
+            activations,
+            product_rule,
+            simd,
+            fixed,
+            moving,
+            fed: false,
+        }
     }
 
     /// Says whether parameters are functions of the coordinates.

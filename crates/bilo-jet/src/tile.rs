@@ -102,7 +102,7 @@ impl<T: Number> Points<T> {
             tiles => tiles.next_multiple_of(4),
         };
         let tile = above(source.len().div_ceil(tiles), square).min(fitting);
-        let mut points = Self {
+        Self {
             carriers,
             slots: frame.slots.clone(),
             unknowns: frame.unknowns,
@@ -111,13 +111,11 @@ impl<T: Number> Points<T> {
             source,
             quadrature,
             combined: vec![],
-        };
-        points.combine();
-        points
+        }
     }
 
-    /// Evaluates what need not be evaluated again.
-    fn combine(&mut self) {
+    /// Evaluates once what is the same in all calls.
+    pub(crate) fn combine(&mut self) {
         let mut runner = None;
         let of = |points: &Self, runner: &mut TileRunner<T>, number: usize, tile: usize| {
             let carrier = &points.carriers[number];
@@ -142,7 +140,7 @@ impl<T: Number> Points<T> {
         assert_eq!(source.width(), self.source.width(), "one column per symbol");
         self.source = source;
         self.quadrature = quadrature;
-        self.combine();
+        self.combined.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -192,7 +190,7 @@ impl<T: Number> Points<T> {
         self.load(tile, runner);
         self.set_leading(unknowns, runner);
         for (number, carrier) in self.active() {
-            if let Some(combined) = self.combined[number].get(tile) {
+            if let Some(combined) = self.combined.get(number).and_then(|tiles| tiles.get(tile)) {
                 carrier.network.forward_from(combined, &weights[number], &mut runner.rooms[number].work);
                 continue;
             }

@@ -8,3 +8,4 @@ mod local;
 mod moved_weights;
 mod moving;
 mod points;
+mod reduced;

@@ -5,6 +5,7 @@ use super::{Buffers, JetNetwork, Weights, Workspace};
 use crate::activation::Jets;
 use crate::network::{Operation, Source, Store};
 use bilo_linear::{Job, MatrixMut, Packed, Scalar, Simd, product_packed};
+use std::sync::Arc;
 
 impl<T: Scalar> JetNetwork<T> {
     /// Jets (group 0) or tangents (a direction from 1) of one node; `slopes` tell how the weights move
@@ -105,7 +106,7 @@ impl<T: Scalar> JetNetwork<T> {
     /// Adds what the move of the trained matrices makes of the jets: S · source.
     fn add_slope(
         &self,
-        slopes: &[Layouts<T>],
+        slopes: &[Arc<Layouts<T>>],
         sources: &[Source],
         before: &[Buffers<T>],
         sum: &mut Sum<'_, T>,

@@ -241,3 +241,58 @@ impl Source for DictionarySource<'_> {
 fn unsolved() -> Error {
     Error::new(ErrorKind::Solver, "the equations have no solution at the estimate")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::{Job, in_context};
+    use bilo_fit::observer::Silent;
+    use bilo_problem::Overrides;
+    use std::path::Path;
+
+    /// Log-densities by combinations and by all features, out to three standard deviations: both leave the same residuals, so
+    /// that their solutions differ by less than the dictionary's own error, which is a millionth of the data's.
+    #[test]
+    fn combinations_of_features_have_the_density_of_all() {
+        let text = include_str!("../../../../../problems/fisher-kpp.toml");
+        let set = ["operator.kind=dictionary", "observation.profile.data.synthetic.noise=0.03"];
+        let problem = Problem::from_toml("fisher-kpp.toml", text, Path::new("."), &Overrides::of(set))
+            .expect("a problem");
+        let job = Job::default();
+        let estimate = crate::run(&problem, &job, &mut Silent).expect("an estimate");
+        let thetas: Vec<f64> = estimate.unknowns.numbers.iter().map(|number| number.estimate).collect();
+        let eta: Vec<f64> = problem.unknowns.iter().zip(&thetas).map(|(u, &theta)| u.eta_of(theta)).collect();
+        in_context(&problem, &job, &job.interrupt, |run| {
+            let combined = DictionarySource::new(run, &estimate, &eta)?.expect("a dictionary");
+            let basis = &combined.reduced.as_ref().expect("combinations").basis;
+            assert!((5..100).contains(&basis.len()), "{} combinations", basis.len());
+            let places: Vec<Vec<f64>> = [[0.0, 0.0], [1.5, -0.1], [-1.5, 0.1]]
+                .iter()
+                .map(|z| {
+                    let sds =
+                        estimate.unknowns.numbers.iter().map(|number| 2.0 * number.sd.expect("an error"));
+                    thetas.iter().zip(z).zip(sds).map(|((theta, z), sd)| theta + z * sd).collect()
+                })
+                .collect();
+            let heights = |source: &DictionarySource<'_>| {
+                let mut heights = vec![];
+                source.with(&mut |density| {
+                    for place in &places {
+                        heights.push(
+                            density.predict(&position_of(run.problem, place)).expect("a value").log_density,
+                        );
+                    }
+                    Ok(())
+                })?;
+                Ok::<_, Error>(heights)
+            };
+            let ours = heights(&combined)?;
+            let exact = heights(&DictionarySource { reduced: None, ..combined })?;
+            for (ours, exact) in ours.iter().zip(&exact) {
+                assert!((ours - exact).abs() < 1e-3, "{ours} {exact}");
+            }
+            Ok(())
+        })
+        .expect("it is solved");
+    }
+}
