@@ -100,7 +100,7 @@ fn chains_that_are_killed_again_and_again_draw_what_others_draw() {
 #[test]
 fn truths_are_ranked_in_their_posteriors() {
     let place = place();
-    let settings = "--chains 2 --draws 200 --tuning 150 --out run";
+    let settings = "--chains 2 --draws 300 --tuning 200 --out run";
     place.bilo(&format!("sample poisson.toml --sbc 20 {settings}")).succeeds();
     let said = place.bilo("sample --resume run --sbc 40").succeeds().stdout;
     assert!(said.contains("40 truths of poisson from the prior"), "{said}");

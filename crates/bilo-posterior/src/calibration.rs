@@ -18,7 +18,7 @@ use statrs::distribution::{Binomial, Discrete, DiscreteCDF};
 pub const RANKED_AMONG: usize = 99;
 
 /// Chains that are this far apart have no posterior to rank a truth in.
-const APART: f64 = 1.05;
+const APART: f64 = 1.1;
 
 /// How often ranks of the right posterior stay within the band, all of them.
 const WITHIN: f64 = 0.99;

@@ -7,6 +7,7 @@
 
 mod audit;
 mod calibration;
+mod column;
 mod density;
 mod outcome;
 mod predictions;
@@ -19,6 +20,7 @@ mod verdict;
 pub use audit::audit;
 pub use bilo_sample::{Chain, Failure, Metric};
 pub use calibration::{CalibratedUnknown, Calibration, RANKED_AMONG, Ranked, from_prior};
+pub use column::Column;
 pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
 pub use outcome::{
     AuditOutcome, ChainOutcome, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,
@@ -28,4 +30,4 @@ pub use predictions::{Predicted, PredictedObservation, predict};
 pub use range::Range;
 pub use reference::ReferenceSource;
 pub use sampling::{InMemory, Kept, Plan, Progress, Storage};
-pub use summary::{Column, Draws, summarise};
+pub use summary::{Draws, summarise};

@@ -1,9 +1,9 @@
 //! What draws predict: the noise that nobody stated, data as they would be seen again, and whether those seen are like them.
 
+use crate::column::Column;
 use crate::density::{Prediction, Source, error};
 use crate::outcome::PredictiveCheck;
 use crate::sampling::Kept;
-use crate::summary::Column;
 use bilo_fit::data_loss::DataLoss;
 use bilo_fit::joint_likelihood::{Errors, NoiseGroup};
 use bilo_fit::parallel;

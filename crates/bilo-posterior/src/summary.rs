@@ -1,6 +1,7 @@
 //! What draws say: marginals, correlations, predictions, and how the chains went.
 
 use crate::audit::TRUSTED;
+use crate::column::Column;
 use crate::density::{Prediction, ranges};
 use crate::outcome::{ChainOutcome, Marginal, PosteriorOutcome, PredictiveCheck};
 use crate::predictions::Predicted;
@@ -17,26 +18,6 @@ use bilo_sample::Tuning;
 use bilo_sample::diagnostics::{
     ebfmi, ess_bulk, ess_tail, mcse_mean, mcse_sd, mean, quantile, rhat, sd, sorted,
 };
-
-/// Quantities drawn, by chain.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Column {
-    /// The name.
-    pub name: String,
-    /// The values, by chain.
-    pub chains: Vec<Vec<f64>>,
-}
-
-impl Column {
-    fn slices(&self) -> Vec<&[f64]> {
-        self.chains.iter().map(|chain| &chain[..]).collect()
-    }
-
-    /// The values of all chains.
-    pub fn all(&self) -> Vec<f64> {
-        self.chains.concat()
-    }
-}
 
 /// All that was drawn.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -234,9 +234,9 @@ fn chains(outcome: &PosteriorOutcome) -> String {
         count => format!("{count} diverged"),
     };
     format!(
-        "{} chains, {draws} draws by {gradients} gradients of {} in {} s; {diverged}.",
+        "{} chains, {draws} draws by {gradients} gradients of {} in {:.1} s; {diverged}.",
         outcome.chains.len(),
         outcome.solver,
-        significant(outcome.seconds)
+        outcome.seconds
     )
 }

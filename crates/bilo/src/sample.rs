@@ -249,8 +249,9 @@ data = { synthetic = { grid = { x = 9, t = 9 }, noise = 0.03 } }
             };
             let (near, far) = (moved(1.0) - moved(-1.0), moved(2.0) - moved(-2.0));
             let slope = (8.0 * near - far) / 12e-3;
-            // Differences lose twelve digits to the step, and solvers stop at 1e-10.
-            let close = 1e-5 * slope.abs().max(1.0);
+            // A dictionary's slopes leave out the product of its residual, 1e-4, with the curvature of the residual: 1e-5
+            // of them. Differences are better than that.
+            let close = 1e-4 * slope.abs().max(1.0);
             assert!((gradient[j] - slope).abs() < close, "{j}: {} and {slope}", gradient[j]);
         }
     }
