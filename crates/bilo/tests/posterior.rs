@@ -1,22 +1,21 @@
 //! Draws from posteriors, beside what quadrature and closed forms say of them.
 
-use crate::source::read;
+use crate::source::{exact, read};
 
-use bilo::outcome::{Colour, Outcome};
-use bilo::posterior::{Draws, InMemory, Marginal, PosteriorOutcome};
+use bilo::data::observed_tables;
+use bilo::outcome::Colour;
+use bilo::posterior::{InMemory, Marginal, PosteriorOutcome};
 use bilo::problem::{Overrides, Problem, Table};
 use bilo::{Job, observer::Silent, run, sample};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-/// A run, and the draws around it.
-fn sampled(problem: &Problem, threads: Option<usize>) -> (Outcome, PosteriorOutcome, Draws) {
-    let job = Job { threads, ..Job::default() };
+/// What draws around the estimate say.
+fn sampled(problem: &Problem) -> PosteriorOutcome {
+    let job = Job { seed: 1, ..Job::default() };
     let estimate = run(problem, &job, &mut Silent).expect("an estimate");
-    let (found, draws) =
-        sample(problem, &job, &estimate, &InMemory::default(), &|_| ()).expect("a posterior");
-    (estimate, found, draws)
+    sample(problem, &job, &estimate, &InMemory::default(), &|_| ()).expect("a posterior").0
 }
 
 /// A problem whose data are those of a table of one coordinate, x.
@@ -43,11 +42,12 @@ fn by_quadrature(log_density: impl Fn(f64) -> f64, (from, to): (f64, f64)) -> (f
     (mean, (moment(2, mean) / moment(0, 0.0)).sqrt())
 }
 
-/// Mean and standard deviation are the exact ones within three Monte Carlo errors.
+/// Mean and standard deviation are the exact ones within four Monte Carlo errors, which a right posterior is beyond once in
+/// ten thousand on machines that round otherwise.
 fn assert_moments(marginal: &Marginal, (mean, sd): (f64, f64)) {
     let Marginal { name, mean: ours, sd: our_sd, mcse_mean, mcse_sd, .. } = marginal;
-    assert!((ours - mean).abs() < 3.0 * mcse_mean, "{name}: {ours} +- {mcse_mean}, exactly {mean}");
-    assert!((our_sd - sd).abs() < 3.0 * mcse_sd, "sd of {name}: {our_sd} +- {mcse_sd}, exactly {sd}");
+    assert!((ours - mean).abs() < 4.0 * mcse_mean, "{name}: {ours} +- {mcse_mean}, exactly {mean}");
+    assert!((our_sd - sd).abs() < 4.0 * mcse_sd, "sd of {name}: {our_sd} +- {mcse_sd}, exactly {sd}");
 }
 
 fn noise(count: usize, sigma: f64, seed: u64) -> Vec<f64> {
@@ -97,7 +97,7 @@ fn poisson_density(table: &Table, d: f64) -> f64 {
 fn a_diffusion_constant_has_the_posterior_of_quadrature() {
     let table = profile();
     let problem = with_table(POISSON, &table, &[]);
-    let (_, found, _) = sampled(&problem, None);
+    let found = sampled(&problem);
     assert_moments(&found.unknowns[0], by_quadrature(|d| poisson_density(&table, d), (1e-3, 40.0)));
     assert_eq!(found.verdict.colour, Colour::Green, "{:?}", found.verdict);
     let audit = found.audit.expect("a second solver");
@@ -125,7 +125,7 @@ fn a_seed_fixes_every_draw() {
 fn errors_of_unknown_size_are_integrated_over() {
     let table = Table { sigma: None, ..profile() };
     let problem = with_table(POISSON, &table, &[]);
-    let (_, found, _) = sampled(&problem, None);
+    let found = sampled(&problem);
     let squares = |d: f64| -> f64 {
         let shape = |x: &f64| (std::f64::consts::PI * x).sin();
         table.coordinates[0].iter().zip(&table.values).map(|(x, v)| (v - shape(x) / d).powi(2)).sum()
@@ -139,6 +139,43 @@ fn errors_of_unknown_size_are_integrated_over() {
     };
     assert_eq!(found.noise[0].name, "sigma_profile");
     assert_moments(&found.noise[0], by_quadrature(of_sigma, (0.05, 1.5)));
+}
+
+/// Particles of u_xx + lambda delta(x - 1/2) - mu u = 0 under priors gamma(1, 0.004) and uniform(0, 30), by a sum over a grid
+/// of the exact likelihood: minus its logarithm is M int u - sum log u(q), where int u = lambda/mu (1 - sech(sqrt(mu)/2)).
+#[test]
+fn rates_of_birth_and_decay_have_the_posterior_of_quadrature() {
+    let prior = ["unknown.lambda.prior=\"gamma(1, 0.004)\"", "unknown.mu.prior=\"uniform(0, 30)\""];
+    let settings = ["sample.tuning=300", "sample.draws=500"];
+    let problem = read(include_str!("../../../problems/point-process-10.toml"), &[prior, settings].concat());
+    let particles = observed_tables(&problem, 1).expect("particles").remove(0).coordinates.remove(0);
+    let (snapshots, count) = (100.0, particles.len() as f64);
+    let [mut mass, mut first, mut second] = [[0.0; 2]; 3];
+    let mut top = f64::NEG_INFINITY;
+    for pass in 0..2 {
+        for mu in (0..300).map(|i| 0.1 * (f64::from(i) + 0.5)) {
+            let of_shape: f64 = particles.iter().map(|&q| exact(q, [0.5, 1.0, mu]).ln()).sum();
+            let integral = (1.0 - 1.0 / (mu.sqrt() / 2.0).cosh()) / mu;
+            for lambda in (0..300).map(|i| 250.0 + 1.5 * (f64::from(i) + 0.5)) {
+                let height = count * lambda.ln() + of_shape - snapshots * lambda * integral - 0.004 * lambda;
+                if pass == 0 {
+                    top = top.max(height);
+                    continue;
+                }
+                let weight = (height - top).exp();
+                for (k, value) in [lambda, mu].into_iter().enumerate() {
+                    mass[k] += weight;
+                    first[k] += weight * value;
+                    second[k] += weight * value * value;
+                }
+            }
+        }
+    }
+    let found = sampled(&problem);
+    for (k, marginal) in found.unknowns.iter().enumerate() {
+        let mean = first[k] / mass[k];
+        assert_moments(marginal, (mean, (second[k] / mass[k] - mean * mean).sqrt()));
+    }
 }
 
 /// A nonlinear equation with the published data of NeuralUQ's example (B-PINN): k = .7531 +- .0232 by quadrature over
@@ -168,7 +205,7 @@ fn a_nonlinear_equation_has_the_published_posterior() {
         sigma: Some(vec![0.1; 6]),
     };
     let problem = with_table(TANH, &table, &["sample.tuning=200", "sample.draws=300"]);
-    let (_, found, _) = sampled(&problem, None);
+    let found = sampled(&problem);
     assert_moments(&found.unknowns[0], (0.7531, 0.0232));
     let divergences: usize = found.chains.iter().map(|chain| chain.divergences).sum();
     assert_eq!(divergences, 0);

@@ -170,7 +170,7 @@ fn damped(gram: &Mat<f64>, lambda: f64) -> Option<Llt<f64>> {
 /// [J/D; √lambda] and the lengths D of the columns.
 fn stacked(jacobian: &Mat<f64>, lambda: f64) -> (Mat<f64>, Vec<f64>) {
     let (rows, columns) = (jacobian.nrows(), jacobian.ncols());
-    let length = |j: usize| match jacobian.col(j).squared_norm_l2().sqrt() {
+    let length = |j: usize| match jacobian.col(j).norm_l2() {
         0.0 => 1.0,
         length => length,
     };
