@@ -14,6 +14,9 @@ pub(crate) const UNFINISHED: &str = "outcome.part";
 /// A problem file that is being written.
 pub(crate) const UNFINISHED_PROBLEM: &str = "problem.part";
 
+/// What the names of all files of chains begin with.
+pub(crate) const CHAIN: &str = "chain-";
+
 /// Removes what is there of these files.
 pub(crate) fn remove(files: &[PathBuf]) -> Result<(), Failure> {
     for path in files {

@@ -4,13 +4,12 @@
 use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::files::{
-    CALIBRATION, CALIBRATION_PICTURE, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE,
-    PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
+    CALIBRATION, CALIBRATION_PICTURE, CHAIN, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR,
+    POSTERIOR_STORE, PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
     UNFINISHED_REPORT, remove,
 };
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
-use crate::sample;
 use bilo::Job;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -170,9 +169,7 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     .chain(checkpoint::FILES);
     let mut files: Vec<PathBuf> = own.map(|name| folder.join(name)).collect();
     let entries = fs::read_dir(folder).map_err(Failure::file("look into", folder))?;
-    let is_own = |name: &str| {
-        [EVENTS, PREDICTIVE].iter().any(|start| name.starts_with(start)) || sample::is_chain(name)
-    };
+    let is_own = |name: &str| [EVENTS, PREDICTIVE, CHAIN].iter().any(|start| name.starts_with(start));
     let events = entries.flatten().filter(|entry| is_own(&entry.file_name().to_string_lossy()));
     files.extend(events.map(|entry| entry.path()));
     remove(&[&files, &data[..], &stated].concat())?;

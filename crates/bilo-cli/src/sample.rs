@@ -22,7 +22,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fs;
 use std::path::Path;
 use store::ChainFiles;
-pub(crate) use store::is_chain;
 
 const STYLE: &str = "{prefix:8} {bar:24} {human_pos}/{human_len} {eta} left  {wide_msg}";
 

@@ -79,7 +79,7 @@ fn chains_that_are_killed_again_and_again_draw_what_others_draw() {
     while kills < 20 {
         let go_on = place.join("run/problem.toml").exists();
         let mut child = bilo(&place, if go_on { "sample --resume run" } else { command });
-        sleep(Duration::from_millis(draw.below(1500)));
+        sleep(Duration::from_millis(draw.below(1000)));
         // It may have ended by itself.
         if child.try_wait().expect("a child").is_some() {
             assert_eq!(ended(child), (true, String::new()));
@@ -100,15 +100,15 @@ fn chains_that_are_killed_again_and_again_draw_what_others_draw() {
 #[test]
 fn truths_are_ranked_in_their_posteriors() {
     let place = place();
-    let settings = "--chains 2 --draws 300 --tuning 200 --out run";
+    let settings = "--chains 2 --draws 200 --tuning 100 --out run";
     place.bilo(&format!("sample poisson.toml --sbc 20 {settings}")).succeeds();
-    let said = place.bilo("sample --resume run --sbc 40").succeeds().stdout;
-    assert!(said.contains("40 truths of poisson from the prior"), "{said}");
+    let said = place.bilo("sample --resume run --sbc 22").succeeds().stdout;
+    assert!(said.contains("22 truths of poisson from the prior"), "{said}");
     let found = json(&place, "run/calibration.json");
-    assert_eq!((found["truths"].as_u64(), found["failed"].as_u64()), (Some(40), Some(0)));
+    assert_eq!((found["truths"].as_u64(), found["failed"].as_u64()), (Some(22), Some(0)));
     assert_eq!(found["unknowns"][0]["within"], Value::Bool(true), "{found}");
     assert!(place.join("run/calibration.svg").exists());
-    let all = place.bilo(&format!("sample poisson.toml --sbc 40 {settings}2 --json")).succeeds().stdout;
+    let all = place.bilo(&format!("sample poisson.toml --sbc 22 {settings}2 --json")).succeeds().stdout;
     assert_eq!(serde_json::from_str::<Value>(&all).expect("JSON"), found);
 }
 

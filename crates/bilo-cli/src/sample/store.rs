@@ -3,14 +3,12 @@
 //! A state says how many draws belong to it. What a killed program wrote beyond is cut off when the chain is taken up, and
 //! drawn again to the same bits.
 
+use crate::files::CHAIN;
 use bilo::posterior::{Chain, Kept, Storage};
 use bilo::{Error, diagnostic::Result};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// What the names of all files of chains begin with.
-const PREFIX: &str = "chain-";
 
 /// The chains of a folder.
 pub(super) struct ChainFiles {
@@ -19,22 +17,17 @@ pub(super) struct ChainFiles {
     dimension: usize,
 }
 
-/// Whether a file belongs to a chain.
-pub(crate) fn is_chain(name: &str) -> bool {
-    name.starts_with(PREFIX)
-}
-
 impl ChainFiles {
     pub(super) fn new(folder: &Path, dimension: usize) -> ChainFiles {
         ChainFiles { folder: folder.to_path_buf(), dimension }
     }
 
     fn state(&self, chain: usize) -> PathBuf {
-        self.folder.join(format!("{PREFIX}{chain}.json"))
+        self.folder.join(format!("{CHAIN}{chain}.json"))
     }
 
     fn draws_file(&self, chain: usize) -> PathBuf {
-        self.folder.join(format!("{PREFIX}{chain}.draws"))
+        self.folder.join(format!("{CHAIN}{chain}.draws"))
     }
 
     /// Bytes of a draw.
@@ -69,7 +62,7 @@ impl Storage for ChainFiles {
         file.write_all(&bytes).map_err(|error| Error::io(&path, &error))?;
         let written = file.metadata().map_err(|error| Error::io(&path, &error))?.len();
         let stored = (state, written as usize / self.size());
-        let (part, whole) = (self.folder.join(format!("{PREFIX}{chain}.part")), self.state(chain));
+        let (part, whole) = (self.folder.join(format!("{CHAIN}{chain}.part")), self.state(chain));
         let text = serde_json::to_string(&stored).expect("plain data");
         fs::write(&part, text)
             .and_then(|()| fs::rename(&part, &whole))
