@@ -9,6 +9,7 @@ mod audit;
 mod calibration;
 mod column;
 mod density;
+mod left_out;
 mod outcome;
 mod predictions;
 mod range;
@@ -23,7 +24,7 @@ pub use calibration::{CalibratedUnknown, Calibration, RANKED_AMONG, Ranked, from
 pub use column::Column;
 pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
 pub use outcome::{
-    AuditOutcome, ChainOutcome, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,
+    AuditOutcome, ChainOutcome, LeftOut, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,
     PredictiveCheck, ShiftOutcome,
 };
 pub use predictions::{Predicted, PredictedObservation, predict};

@@ -152,4 +152,22 @@ pub struct PredictiveCheck {
     pub p_value: Option<f64>,
     /// How many of the data lie between the 2.5 and 97.5 % quantiles of data that the model predicts.
     pub covered: Option<f64>,
+    /// How well each of the data is predicted by the others; none where errors are not normal.
+    pub left_out: Option<LeftOut>,
+}
+
+/// How well each datum of an observation is predicted by the others: of two models of the same data the one with the larger
+/// sum predicts better.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The sum of the log-densities (PSIS-LOO's elpd).
+    pub log_density: f64,
+    /// Its standard error, from how the data differ.
+    pub error: f64,
+    /// By how much the data seem better predicted where they are not left out: the effective number of unknowns.
+    pub effective: f64,
+    /// The largest shape k of the importance weights' tails.
+    pub worst_shape: f64,
+    /// Data whose shape is above 0.7: their terms cannot be trusted.
+    pub not_trusted: usize,
 }

@@ -2,6 +2,7 @@
 
 use crate::column::Column;
 use crate::density::{Prediction, Source, error};
+use crate::left_out::left_out;
 use crate::outcome::PredictiveCheck;
 use crate::sampling::Kept;
 use bilo_fit::data_loss::DataLoss;
@@ -46,6 +47,8 @@ pub struct PredictedObservation {
     pub values: Vec<Vec<Vec<f64>>>,
     /// Data as they would be seen again, by chain and shown draw; empty where errors are not normal.
     pub again: Vec<Vec<Vec<f64>>>,
+    /// The log-likelihood of each datum, by chain and shown draw; empty where errors are not normal.
+    pub log_likelihood: Vec<Vec<Vec<f64>>>,
     /// The probability that such data are farther from the model than those seen, if errors are normal and their size is
     /// stated.
     p_value: Option<f64>,
@@ -120,6 +123,7 @@ impl Predicted {
         let check = |(predicted, observation): (&PredictedObservation, &Observation)| PredictiveCheck {
             p_value: predicted.p_value,
             covered: predicted.covered(),
+            left_out: left_out(&predicted.log_likelihood),
             ..PredictiveCheck::of(&observation.name)
         };
         self.observations.iter().zip(&problem.observations).map(check).collect()
@@ -194,6 +198,13 @@ impl Sizes<'_> {
     fn residual(&self, value: f64, datum: f64) -> f64 {
         if self.logarithms { datum.ln() - value.ln() } else { datum - value }
     }
+
+    /// The log-density of a datum whose error has a size.
+    fn log_density(&self, value: f64, datum: f64, size: f64) -> f64 {
+        let scaled = self.residual(value, datum) / size;
+        let by_datum = if self.logarithms { datum.ln() } else { 0.0 };
+        -0.5 * (scaled * scaled + std::f64::consts::TAU.ln()) - size.ln() - by_datum
+    }
 }
 
 fn predicted(
@@ -205,7 +216,7 @@ fn predicted(
 ) -> PredictedObservation {
     let values: Vec<Vec<Vec<f64>>> =
         found.iter().map(|chain| shown.iter().map(|&draw| chain[draw].values[o].clone()).collect()).collect();
-    let (mut again, mut p_value) = (vec![], None);
+    let (mut again, mut log_likelihood, mut p_value) = (vec![], vec![], None);
     // Other laws may be asked at more places than there are data.
     let plain = values.iter().flatten().all(|values| values.len() == table.values.len());
     if sizes.normal && plain {
@@ -218,6 +229,16 @@ fn predicted(
             draws.iter().zip(shown).map(draw).collect()
         };
         again = values.iter().enumerate().map(chain).collect();
+        let heights = |(chain, draws): (usize, &Vec<Vec<f64>>)| {
+            let draw = |(values, &draw): (&Vec<f64>, &usize)| {
+                let pairs = values.iter().zip(&table.values).enumerate();
+                let height =
+                    |(i, (&value, &datum))| sizes.log_density(value, datum, sizes.at(i, chain, draw));
+                pairs.map(height).collect()
+            };
+            draws.iter().zip(shown).map(draw).collect()
+        };
+        log_likelihood = values.iter().enumerate().map(heights).collect();
         p_value = sizes.common.is_none().then(|| farther(table, sizes, &values));
     }
     PredictedObservation {
@@ -226,6 +247,7 @@ fn predicted(
         data: table.values.clone(),
         values,
         again,
+        log_likelihood,
         p_value,
     }
 }

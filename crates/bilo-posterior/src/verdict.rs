@@ -107,7 +107,7 @@ fn audited(outcome: &PosteriorOutcome) -> Option<PosteriorReason> {
         let why = outcome.no_audit.as_deref().unwrap_or("there is none");
         return reason(Colour::Orange, format!("no second solver has checked the posterior: {why}"), "");
     };
-    let finer = "a finer solver is needed: more features (operator.features) or cells (classical.cells)";
+    let finer = "a finer solver is needed: more features (operator.modes) or cells (classical.cells)";
     if audit.failed * 20 > audit.draws {
         let sentence =
             format!("{} has no solution at {} of {} draws", audit.solver, audit.failed, audit.draws);

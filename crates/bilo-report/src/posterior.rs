@@ -4,7 +4,7 @@ use crate::columns::aligned;
 use crate::files::{DRAWS, POSTERIOR, POSTERIOR_STORE, predictive_file};
 use crate::number::significant;
 use crate::zarr::{Store, Values};
-use bilo::posterior::{Column, Draws, Kept, Marginal, PosteriorOutcome, PredictedObservation};
+use bilo::posterior::{Column, Draws, Kept, LeftOut, Marginal, PosteriorOutcome, PredictedObservation};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
@@ -95,6 +95,7 @@ fn write_store(outcome: &PosteriorOutcome, draws: &Draws, path: &Path) -> io::Re
     if !again.is_empty() {
         let shown: Vec<i64> = draws.predicted.shown.iter().map(|&draw| draw as i64).collect();
         data.group("posterior_predictive", Some(&shown))?;
+        data.group("log_likelihood", Some(&shown))?;
         data.group("observed_data", None)?;
         again.into_iter().try_for_each(|observation| data.predicted(observation, shown.len()))?;
     }
@@ -160,8 +161,10 @@ impl InferenceData<'_> {
         let values = again.concat().concat();
         let dimensions = [("chain", self.chains), ("draw", shown), (&place[..], data.len())];
         self.store.array("posterior_predictive", name, &dimensions, &Values::Floats(&values))?;
+        let heights = observed.log_likelihood.concat().concat();
+        self.store.array("log_likelihood", name, &dimensions, &Values::Floats(&heights))?;
         self.store.array("observed_data", name, &[(&place, data.len())], &Values::Floats(data))?;
-        for group in ["posterior_predictive", "observed_data"] {
+        for group in ["posterior_predictive", "log_likelihood", "observed_data"] {
             self.store.array(group, &place, &[(&place, data.len())], &Values::Integers(&places))?;
         }
         Ok(())
@@ -192,6 +195,9 @@ pub fn table(outcome: &PosteriorOutcome) -> String {
         );
     }
     for check in &outcome.predictive {
+        if let Some(left_out) = &check.left_out {
+            let _ = writeln!(text, "{}: {}.", check.observation, left_out_in_words(left_out));
+        }
         let Some(covered) = check.covered else { continue };
         let p = check.p_value.map_or(String::new(), |p| format!(", p = {}", significant(p)));
         let _ = writeln!(
@@ -222,6 +228,18 @@ fn row(marginal: &Marginal) -> [String; 8] {
             format!("{} +- {}", significant(estimate), significant(sd))
         }),
     ]
+}
+
+/// The log-density of data that are left out in turn.
+pub(crate) fn left_out_in_words(left_out: &LeftOut) -> String {
+    let LeftOut { log_density, error, effective, not_trusted, .. } = left_out;
+    let trust = match not_trusted {
+        0 => String::new(),
+        count => format!("; {count} of its terms cannot be trusted (k-hat above 0.7)"),
+    };
+    format!(
+        "each datum left out in turn has the log-density {log_density:.2} +- {error:.2} in all ({effective:.1} effective unknowns){trust}"
+    )
 }
 
 /// How the chains went, in a line.

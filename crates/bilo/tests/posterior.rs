@@ -77,37 +77,65 @@ value = "u"
 data = { file = "data.csv" }
 "#;
 
-/// sin(pi x)/D at eleven places with D = 2 and errors of 0.2.
-fn profile() -> Table {
+/// sin(pi x)/D at eleven places with D = 2 and errors of a size.
+fn profile(sigma: f64) -> Table {
     let x: Vec<f64> = (0..11).map(|i| f64::from(i) / 10.0).collect();
-    let errors = noise(11, 0.2, 3);
+    let errors = noise(11, sigma, 3);
     let values = x.iter().zip(errors).map(|(x, e)| (std::f64::consts::PI * x).sin() / 2.0 + e).collect();
-    Table { coordinates: vec![x], values, sigma: Some(vec![0.2; 11]) }
+    Table { coordinates: vec![x], values, sigma: Some(vec![sigma; 11]) }
 }
 
 /// The closed form of that posterior's log-density.
-fn poisson_density(table: &Table, d: f64) -> f64 {
+fn poisson_density(table: &Table, sigma: f64, d: f64) -> f64 {
     let shape = |x: &f64| (std::f64::consts::PI * x).sin();
-    let squares: f64 =
-        table.coordinates[0].iter().zip(&table.values).map(|(x, v)| ((v - shape(x) / d) / 0.2).powi(2)).sum();
+    let off = |(x, v): (&f64, &f64)| ((v - shape(x) / d) / sigma).powi(2);
+    let squares: f64 = table.coordinates[0].iter().zip(&table.values).map(off).sum();
     -squares / 2.0 + d.ln() - d
 }
 
 #[test]
 fn a_diffusion_constant_has_the_posterior_of_quadrature() {
-    let table = profile();
+    let table = profile(0.2);
     let problem = with_table(POISSON, &table, &[]);
     let found = sampled(&problem);
-    assert_moments(&found.unknowns[0], by_quadrature(|d| poisson_density(&table, d), (1e-3, 40.0)));
+    assert_moments(&found.unknowns[0], by_quadrature(|d| poisson_density(&table, 0.2, d), (1e-3, 40.0)));
     assert_eq!(found.verdict.colour, Colour::Green, "{:?}", found.verdict);
     let audit = found.audit.expect("a second solver");
     assert!(audit.shape < 0.7 && audit.spread < 1e-3, "{audit:?}");
 }
 
+/// Three polynomials are off by a part of the errors of such data. The audit says so, and what it says of the mean is the
+/// exact one within three of its errors.
+#[test]
+fn a_coarse_dictionary_is_caught_and_its_mean_is_repaired() {
+    let table = profile(0.001);
+    let problem = with_table(
+        POISSON,
+        &table,
+        &["operator.kind=dictionary", "operator.modes={ x = 3 }", "sample.draws=500"],
+    );
+    let found = sampled(&problem);
+    let marginal = &found.unknowns[0];
+    let (exact, sd) = by_quadrature(|d| poisson_density(&table, 0.001, d), (1.98, 2.02));
+    assert!((marginal.mean - exact).abs() > 0.3 * sd, "{} is not off: {exact} +- {sd}", marginal.mean);
+    assert_eq!(found.verdict.colour, Colour::Orange);
+    let said = &found.verdict.reasons[0].sentence;
+    assert!(said.contains("the reference solver would shift the mean of D by"), "{said}");
+    let audit = found.audit.expect("a second solver");
+    assert!(audit.shape < 0.7, "{audit:?}");
+    let shift = &audit.unknowns[0];
+    let error = shift.of_mean_error.hypot(marginal.mcse_mean);
+    assert!(
+        (marginal.mean + shift.of_mean - exact).abs() < 3.0 * error,
+        "{shift:?} {} {exact}",
+        marginal.mean
+    );
+}
+
 /// The same draws, whatever the threads; others with another seed.
 #[test]
 fn a_seed_fixes_every_draw() {
-    let problem = with_table(POISSON, &profile(), &["sample.tuning=100", "sample.draws=100"]);
+    let problem = with_table(POISSON, &profile(0.2), &["sample.tuning=100", "sample.draws=100"]);
     let positions = |threads: usize, seed: u64| {
         let job = Job { threads: Some(threads), seed, ..Job::default() };
         let estimate = run(&problem, &job, &mut Silent).expect("an estimate");
@@ -123,7 +151,7 @@ fn a_seed_fixes_every_draw() {
 /// S^(-n/2), and n/S times the square of sigma the inverse of a chi-square number's distribution.
 #[test]
 fn errors_of_unknown_size_are_integrated_over() {
-    let table = Table { sigma: None, ..profile() };
+    let table = Table { sigma: None, ..profile(0.2) };
     let problem = with_table(POISSON, &table, &[]);
     let found = sampled(&problem);
     let squares = |d: f64| -> f64 {

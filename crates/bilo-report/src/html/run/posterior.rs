@@ -13,6 +13,7 @@ use crate::number::extent;
 use crate::picture::colour::LINES;
 use crate::picture::series::{Series, Shape, joined};
 use crate::posterior;
+use crate::posterior::left_out_in_words;
 use bilo::outcome::Colour;
 use bilo::posterior::{ChainOutcome, Marginal, PosteriorOutcome};
 use std::fs;
@@ -258,6 +259,9 @@ fn predictions(source: &Source, outcome: &PosteriorOutcome, folder: &Path, figur
         let text = fs::read_to_string(folder.join(predictive_file(name))).unwrap_or_default();
         let columns = Columns::parse(&text);
         html += columns.and_then(|columns| band(source, name, &columns, figures)).unwrap_or_default();
+        if let Some(left_out) = &check.left_out {
+            html += html!("<p>{}: {}.</p>\n", name, left_out_in_words(left_out));
+        }
         if let Some(covered) = check.covered {
             let p = check.p_value.map_or(String::new(), |p| {
                 format!(
