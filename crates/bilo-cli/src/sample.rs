@@ -5,7 +5,7 @@ mod store;
 
 use crate::args::SampleTask;
 use crate::failure::Failure;
-use crate::files::{DRAWS, OUTCOME, POSTERIOR, POSTERIOR_STORE};
+use crate::files::{DRAWS, OUTCOME, POSTERIOR, POSTERIOR_STORE, RANKS};
 use crate::folder::RunFolder;
 use crate::interrupt::Signal;
 use crate::output;
@@ -31,6 +31,12 @@ pub(crate) fn sample(task: &SampleTask) -> Result<(), Failure> {
         return calibrate::calibrate(task, &problem, truths);
     }
     bilo::require_posterior(&problem)?;
+    if let Some(folder) = task.resume.as_ref().filter(|folder| folder.join(RANKS).is_file()) {
+        // Drawing there would replace them.
+        let folder = folder.display();
+        return Err(Failure::new(format!("`{folder}` has truths that were ranked, and no chains"))
+            .help(format!("`bilo sample --resume {folder} --sbc N` goes on with them")));
+    }
     let signal = Signal::caught()?;
     let estimated = match &task.resume {
         Some(folder) => resumed(task, &problem, &signal, folder)?,

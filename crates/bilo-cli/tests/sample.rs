@@ -102,6 +102,8 @@ fn truths_are_ranked_in_their_posteriors() {
     let place = place();
     let settings = "--chains 2 --draws 200 --tuning 100 --out run";
     place.bilo(&format!("sample poisson.toml --sbc 20 {settings}")).succeeds();
+    let refused = place.bilo("sample --resume run").fails(1).stderr;
+    assert!(refused.contains("has truths that were ranked") && refused.contains("--sbc N"), "{refused}");
     let said = place.bilo("sample --resume run --sbc 22").succeeds().stdout;
     assert!(said.contains("22 truths of poisson from the prior"), "{said}");
     let found = json(&place, "run/calibration.json");

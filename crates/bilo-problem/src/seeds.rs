@@ -33,6 +33,8 @@ pub enum Purpose {
     Sampling,
     /// Values of the unknowns by their priors.
     Prior,
+    /// Places whose solutions span a reduced basis.
+    Snapshots,
 }
 
 /// The seed of one stream: the SplitMix64 mixing function over seed, purpose and number.

@@ -14,6 +14,10 @@ use std::{fs, io};
 
 /// Bars of a histogram of ranks.
 const BARS: usize = 20;
+/// Fewer truths say nothing.
+const FEWEST: usize = 10;
+/// One in so many truths may be left out.
+const FEW_FAILURES: usize = 20;
 /// A plot, in pixels.
 const SIZE: [f64; 2] = [320.0, 200.0];
 
@@ -42,8 +46,11 @@ pub fn table(calibration: &Calibration) -> String {
     let mut text =
         format!("\n{count} truths of {} from the prior, each in its own posterior\n\n", calibration.problem);
     text += &aligned(&rows);
-    let right = calibration.unknowns.iter().all(|unknown| unknown.within);
-    text += if right {
+    let within = calibration.unknowns.iter().all(|unknown| unknown.within);
+    // Truths without a posterior are no random part of all: what is left need not be even.
+    text += if count < FEWEST || FEW_FAILURES * calibration.failed > calibration.truths {
+        "\nToo many truths have no posterior for a word on the others.\n"
+    } else if within {
         "\nThe band holds all ranks of right posteriors in 99 of 100 cases: nothing speaks against these.\n"
     } else {
         "\nThe band holds all ranks of right posteriors in 99 of 100 cases: these are wrong, or one case in a hundred.\n"
@@ -113,4 +120,31 @@ fn distribution(calibration: &Calibration, unknown: &CalibratedUnknown) -> Plot 
     ));
     plot.series.push(Series::new("ranks", INK, vec![Shape::Line(joined(&x, &ours), false)]));
     plot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No ranks are within any band, and so are those of a few that were left: neither is called right.
+    #[test]
+    fn truths_without_posteriors_are_no_good_news() {
+        let said = |truths: usize, failed: usize| {
+            table(&Calibration {
+                problem: "front".to_owned(),
+                seed: 0,
+                truths,
+                failed,
+                first_failure: (failed > 0).then(|| "there is no estimate to begin at".to_owned()),
+                among: 99,
+                band: vec![],
+                unknowns: vec![],
+            })
+        };
+        assert!(said(100, 2).contains("nothing speaks against"), "{}", said(100, 2));
+        for (truths, failed) in [(100, 100), (100, 20), (20, 12)] {
+            let said = said(truths, failed);
+            assert!(said.contains("Too many truths have no posterior"), "{said}");
+        }
+    }
 }

@@ -112,7 +112,7 @@ impl<'a> DictionarySource<'a> {
             Ok(())
         })?;
         let metric: Metric = metric.ok_or_else(unsolved)?;
-        let mut random = Pcg64::seed_from_u64(seed_for(self.run.seed, Purpose::Sampling, usize::MAX - 1));
+        let mut random = Pcg64::seed_from_u64(seed_for(self.run.seed, Purpose::Snapshots, 0));
         let count = SNAPSHOTS[0] + SNAPSHOTS[1] * centre.len() + TRIALS;
         let draw = |_| {
             let step: Vec<f64> = centre.iter().map(|_| StandardNormal.sample(&mut random)).collect();
