@@ -30,6 +30,16 @@ const GRADIENT: f64 = 1e-9;
 /// Damping at the start, relative to columns of unit length.
 const DAMPING: f64 = 1e-4;
 
+/// After a step that was rejected, the next is at most this part of it, then the square of this part, ..: little damping hardly
+/// shortens a step along what the data see well, and each trial costs a solution.
+const SHORTER: f64 = 0.25;
+
+/// What the damping grows by until the step is that short.
+const FIRMER: f64 = 2.0;
+
+/// What the damping falls to after a step that gained just what the model promised.
+const LOOSER: f64 = 0.2;
+
 /// With functions unknown there are directions that the data hardly see, and the search creeps along them. It has
 /// converged when so many iterations lowered the loss by no more than this part of it.
 const CREEPING: (usize, f64) = (10, 0.02);
@@ -123,16 +133,15 @@ struct Search<'l, L: ReducedProblem> {
     evaluation: L::Evaluation,
     /// What is observed there; after the last step that is not asked for.
     observed: Vec<Sensitivities>,
-    /// Levenberg's lambda, and what it grows by when the next step is rejected.
+    /// Levenberg's lambda.
     damping: f64,
-    growth: f64,
     start: Vec<f64>,
 }
 
 impl<'l, L: ReducedProblem> Search<'l, L> {
     fn new(problem: &'l mut L, evaluation: L::Evaluation) -> Result<Self> {
         let (observed, start) = (problem.observed(&evaluation)?, evaluation.eta().to_vec());
-        Ok(Self { problem, evaluation, observed, damping: DAMPING, growth: 2.0, start })
+        Ok(Self { problem, evaluation, observed, damping: DAMPING, start })
     }
 
     fn ended(self, stop: Stop, steps: usize) -> Optimum<L::Evaluation> {
@@ -154,10 +163,10 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
             return Ok(true);
         }
         let before = self.evaluation.loss_terms().loss;
+        let (mut longest, mut shorter) = (f64::INFINITY, SHORTER);
         loop {
-            let trial = self.projected(&self.shortened(model.step(self.damping)));
-            let moved: Vec<f64> =
-                trial.iter().zip(self.evaluation.eta()).map(|(new, old)| new - old).collect();
+            let trial = self.trial(&model, longest);
+            let moved = self.moved(&trial);
             // Nothing is gained by a step this short that damping did not shorten.
             if self.damping <= DAMPING && self.within(NOTHING, &moved) {
                 return Ok(true);
@@ -173,7 +182,10 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
                 let rounding = if self.within(STEP, &moved) { ROUNDING * before.abs() } else { 0.0 };
                 if gain > -rounding {
                     self.evaluation = evaluation;
-                    self.relax(gain / model.predicted_gain(&moved));
+                    // Where a longer step has just failed, the next is not to be longer.
+                    if longest.is_infinite() {
+                        self.relax(gain / model.predicted_gain(&moved));
+                    }
                     let converged = self.within(STEP, &moved);
                     if !converged {
                         self.observed = self.problem.observed(&self.evaluation)?;
@@ -184,15 +196,30 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
             if self.within(STEP, &moved) {
                 return Ok(true);
             }
-            self.damping *= self.growth;
-            self.growth *= 2.0;
+            longest = shorter * model.length(&moved);
+            shorter *= SHORTER;
         }
+    }
+
+    /// Where to go next, with so much damping that it is no farther than `longest`: a rejected step is not to be tried again.
+    fn trial(&mut self, model: &Model, longest: f64) -> Vec<f64> {
+        loop {
+            let trial = self.projected(&self.shortened(model.step(self.damping)));
+            let too_far = model.length(&self.moved(&trial)) > longest;
+            if !too_far {
+                return trial;
+            }
+            self.damping *= FIRMER;
+        }
+    }
+
+    fn moved(&self, trial: &[f64]) -> Vec<f64> {
+        trial.iter().zip(self.evaluation.eta()).map(|(new, old)| new - old).collect()
     }
 
     /// Nielsen's rule: less damping after a step that gained what the model promised.
     fn relax(&mut self, gain: f64) {
-        self.damping *= (1.0 - (2.0 * gain - 1.0).powi(3)).max(0.2);
-        self.growth = 2.0;
+        self.damping *= (1.0 - (2.0 * gain - 1.0).powi(3)).max(LOOSER);
     }
 
     /// A step that moves no logarithm by more than one: nobody knows what a parabola is worth beyond.
@@ -211,11 +238,17 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
 
     /// Whether no variable moved by more than this part of its size.
     fn within(&self, part: f64, moved: &[f64]) -> bool {
-        let sizes =
-            self.evaluation.eta().iter().zip(&self.start).map(|(eta, start)| eta.abs().max(start.abs()));
+        let unknowns = self.problem.unknowns();
+        let ends = self.evaluation.eta().iter().zip(&self.start).enumerate();
+        // A logarithm moves by what its unknown moves relative to itself.
+        let mut sizes: Vec<f64> = ends
+            .map(|(j, (eta, start))| match unknowns.get(j).map(|unknown| unknown.transform) {
+                Some(Transform::Log) => 1.0,
+                _ => eta.abs().max(start.abs()),
+            })
+            .collect();
         // Coefficients of functions are of one size together.
-        let scalars = self.problem.unknowns().len();
-        let mut sizes: Vec<f64> = sizes.collect();
+        let scalars = unknowns.len();
         let largest = sizes[scalars..].iter().copied().fold(0.0, f64::max);
         sizes[scalars..].fill(largest);
         moved.iter().zip(sizes).all(|(moved, size)| moved.abs() <= part * size)
@@ -289,6 +322,12 @@ impl Model {
         (0..self.lengths.len()).map(component).collect()
     }
 
+    /// How long a step is, where each variable counts by the length of its column.
+    fn length(&self, moved: &[f64]) -> f64 {
+        let scaled = moved.iter().zip(&self.lengths).map(|(moved, length)| (moved * length).powi(2));
+        scaled.sum::<f64>().sqrt()
+    }
+
     /// What the loss falls by if the model is right.
     fn predicted_gain(&self, moved: &[f64]) -> f64 {
         let mut change = vec![0.0; self.jacobian.first().map_or(0, Vec::len)];
@@ -315,3 +354,6 @@ fn held(unknown: &Unknown, eta: f64, slope: f64) -> bool {
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
+
+#[cfg(test)]
+mod tests;

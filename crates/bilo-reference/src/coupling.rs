@@ -5,8 +5,9 @@ use bilo_problem::diagnostic::Result;
 use bilo_problem::{Names, Problem};
 
 /// States that are coupled by equations, and these.
-pub(crate) struct Group {
-    pub(crate) states: Vec<usize>,
+pub struct Group {
+    /// The states, by number.
+    pub states: Vec<usize>,
     equations: Vec<usize>,
 }
 
@@ -25,7 +26,7 @@ impl Group {
 }
 
 /// The states of a problem by how equations couple them; all together where functions of states or inputs might.
-pub(crate) fn coupled(problem: &Problem) -> Result<Vec<Group>> {
+pub fn coupled(problem: &Problem) -> Result<Vec<Group>> {
     let (states, equations) = (problem.states.len(), problem.equations.len());
     let whole = || vec![Group { states: (0..states).collect(), equations: (0..equations).collect() }];
     let of_state = problem.functions.iter().any(|function| function.state().is_some());

@@ -25,7 +25,7 @@
 //! ```
 
 pub mod cost;
-mod coupling;
+pub mod coupling;
 pub mod data;
 pub mod descent;
 pub mod forward;

@@ -234,8 +234,13 @@ impl ScaledRows<'_> {
     /// Which of so many weights it depends on.
     fn touched(&self, weights: usize) -> Vec<bool> {
         let mut seen = vec![false; self.length()];
+        let mut unseen: Vec<usize> = (0..self.length()).collect();
         for row in self.values.chunks_exact(self.length().max(1)) {
-            seen.iter_mut().zip(row).for_each(|(seen, value)| *seen |= *value != 0.0);
+            unseen.extract_if(.., |place| row[*place] != 0.0).for_each(|place| seen[place] = true);
+            // Nearly all are seen in the first rows, and there are thousands.
+            if unseen.is_empty() {
+                break;
+            }
         }
         let places = self.places(0..weights);
         places.map(|place| place.is_some_and(|place| seen[place])).collect()

@@ -21,6 +21,7 @@ use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
 use bilo_problem::text::digits;
 use bilo_problem::{GradientMode, Layout, Points, Problem};
+use bilo_reference::coupling::coupled;
 use bilo_reference::misfit::Evaluation;
 use std::time::Instant;
 
@@ -231,7 +232,15 @@ impl<'a, 'm, 'o> Refinement<'a, 'm, 'o> {
         let mut operator = discretisation.operator(problem, seed)?;
         let lower = discretisation.lower(problem, &mut operator, device.as_mut(), seed)?;
         let words = discretisation.in_words(&operator);
-        let per_factorisation = factorisation(lower.count(), operator.operator.weights());
+        let per_factorisation = match discretisation.is_network() {
+            true => factorisation(lower.count(), operator.operator.weights(), 1.0),
+            // Each state has its own features, so that what is not coupled is solved block by block.
+            false => coupled(problem)?
+                .iter()
+                .map(|group| group.states.len() as f64 / problem.states.len() as f64)
+                .map(|part| factorisation(lower.count(), operator.operator.weights(), part))
+                .sum(),
+        };
         let likely = before.map_or(1, |before| before.factorisations.div_ceil(2)) as f64 * per_factorisation;
         let left = allowed - self.operations;
         if likely > left {
@@ -462,9 +471,9 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Operations of QR of a matrix over as many rows of damping as it has columns.
-fn factorisation(rows: usize, columns: usize) -> f64 {
-    let (rows, columns) = ((rows + columns) as f64, columns as f64);
+/// Operations of QR of a part of the rows and columns of a matrix, over as many rows of damping as it has columns.
+fn factorisation(rows: usize, columns: usize, part: f64) -> f64 {
+    let (rows, columns) = (part * (rows + columns) as f64, part * columns as f64);
     2.0 * columns * columns * (rows - columns / 3.0)
 }
 
