@@ -240,11 +240,13 @@ impl<'l, L: ReducedProblem> Search<'l, L> {
     fn within(&self, part: f64, moved: &[f64]) -> bool {
         let unknowns = self.problem.unknowns();
         let ends = self.evaluation.eta().iter().zip(&self.start).enumerate();
-        // A logarithm moves by what its unknown moves relative to itself.
         let mut sizes: Vec<f64> = ends
-            .map(|(j, (eta, start))| match unknowns.get(j).map(|unknown| unknown.transform) {
-                Some(Transform::Log) => 1.0,
-                _ => eta.abs().max(start.abs()),
+            .map(|(j, (eta, start))| match unknowns.get(j) {
+                // A logarithm moves by what its unknown moves relative to itself.
+                Some(unknown) if unknown.transform == Transform::Log => 1.0,
+                // A search that begins where one has ended near zero is not to tell digits of rounding.
+                Some(unknown) => unknown.eta_of(unknown.guess).abs().max(start.abs()).max(eta.abs()),
+                None => start.abs().max(eta.abs()),
             })
             .collect();
         // Coefficients of functions are of one size together.

@@ -101,3 +101,12 @@ fn logarithms_near_zero_end_as_others_do() {
     };
     assert_eq!(solutions(1.0), solutions(7.0_f64.exp()));
 }
+
+/// A second search with a finer solver begins where the first has ended: at zero up to rounding, which has no digits to find.
+#[test]
+fn a_search_that_begins_at_zero_ends_at_once() {
+    let unknowns = vec![Unknown::new("x", 1.0)];
+    let mut curve = Curve { unknowns, value: |x| x, slope: |_| 1.0, tried: vec![] };
+    let optimum = curve.minimised(1e-14);
+    assert!(optimum.stop == Stop::Converged && curve.tried.is_empty(), "{:?}", curve.tried);
+}
