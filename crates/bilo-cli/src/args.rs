@@ -213,7 +213,11 @@ struct SampleArgs {
     /// (simulation-based calibration)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
     sbc: Option<u32>,
-    /// Where the results go [default: runs/NAME-sample-SEED, with --sbc runs/NAME-sbc-SEED]
+    /// Draw from the prior in place of the posterior, and show what it predicts before the data have a word
+    #[arg(long, conflicts_with_all = ["sbc", "resume", "chains", "tuning"])]
+    prior: bool,
+    /// Where the results go [default: runs/NAME-sample-SEED, with --sbc runs/NAME-sbc-SEED, with --prior
+    /// runs/NAME-prior-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -364,6 +368,8 @@ pub(crate) struct SampleTask {
     pub(crate) resume: Option<PathBuf>,
     /// Truths to rank, in place of a posterior.
     pub(crate) sbc: Option<usize>,
+    /// Whether the prior is drawn from, in its place.
+    pub(crate) prior: bool,
     /// None for the default folder, which needs the name that the problem gives itself.
     pub(crate) out: Option<PathBuf>,
     pub(crate) keeping: Keeping,
@@ -568,6 +574,7 @@ impl SampleArgs {
             job,
             resume,
             sbc: self.sbc.map(|truths| truths as usize),
+            prior: self.prior,
             out: self.out,
             keeping: self.way.keeping(),
             json: self.way.json,

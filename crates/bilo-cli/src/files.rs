@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 pub(crate) use bilo_report::files::{
     CALIBRATION, CALIBRATION_PICTURE, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR, POSTERIOR_STORE,
-    PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED_REPORT, fit_file, picture_file,
+    PREDICTIVE, PRIOR, PRIOR_PICTURE, PRIOR_STORE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE,
+    UNFINISHED_REPORT, fit_file, picture_file,
 };
 use std::fs;
 use std::io::ErrorKind;

@@ -5,8 +5,8 @@ use crate::checkpoint::{self, Owner};
 use crate::failure::Failure;
 use crate::files::{
     CALIBRATION, CALIBRATION_PICTURE, CHAIN, DRAWS, FIELDS, HISTORY, LOSSES, OUTCOME, POSTERIOR,
-    POSTERIOR_STORE, PREDICTIVE, PROBLEM, PROFILE, RANKS, REPORT, RUN, TABLE, UNFINISHED, UNFINISHED_PROBLEM,
-    UNFINISHED_REPORT, remove,
+    POSTERIOR_STORE, PREDICTIVE, PRIOR, PRIOR_PICTURE, PRIOR_STORE, PROBLEM, PROFILE, RANKS, REPORT, RUN,
+    TABLE, UNFINISHED, UNFINISHED_PROBLEM, UNFINISHED_REPORT, remove,
 };
 use crate::report::EVENTS;
 use crate::rerun::{self, Rerun};
@@ -161,6 +161,8 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
         PROFILE,
         POSTERIOR,
         DRAWS,
+        PRIOR,
+        PRIOR_PICTURE,
         CALIBRATION,
         CALIBRATION_PICTURE,
         RANKS,
@@ -173,9 +175,10 @@ fn remove_former_run(folder: &Path) -> Result<(), Failure> {
     let events = entries.flatten().filter(|entry| is_own(&entry.file_name().to_string_lossy()));
     files.extend(events.map(|entry| entry.path()));
     remove(&[&files, &data[..], &stated].concat())?;
-    let store = folder.join(POSTERIOR_STORE);
-    if store.is_dir() {
-        fs::remove_dir_all(&store).map_err(Failure::file("replace", &store))?;
+    for store in [POSTERIOR_STORE, PRIOR_STORE].map(|name| folder.join(name)) {
+        if store.is_dir() {
+            fs::remove_dir_all(&store).map_err(Failure::file("replace", &store))?;
+        }
     }
     // `data/NAME` and `data`, unless something else is in them.
     for above in data.iter().flat_map(|path| path.ancestors().skip(1).take(2)) {

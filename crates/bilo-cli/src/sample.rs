@@ -1,6 +1,7 @@
 //! `bilo sample`: what a run finds, and draws from the posterior around it.
 
 mod calibrate;
+mod prior;
 mod store;
 
 use crate::args::SampleTask;
@@ -29,6 +30,9 @@ pub(crate) fn sample(task: &SampleTask) -> Result<(), Failure> {
     let problem = task.statement.problem(&task.overrides)?;
     if let Some(truths) = task.sbc {
         return calibrate::calibrate(task, &problem, truths);
+    }
+    if task.prior {
+        return prior::draw(task, &problem);
     }
     bilo::require_posterior(&problem)?;
     if let Some(folder) = task.resume.as_ref().filter(|folder| folder.join(RANKS).is_file()) {

@@ -114,11 +114,64 @@ fn truths_are_ranked_in_their_posteriors() {
     assert_eq!(serde_json::from_str::<Value>(&all).expect("JSON"), found);
 }
 
+fn column(place: &Place, file: &str, name: &str) -> Vec<f64> {
+    let text = fs::read_to_string(place.join(file)).expect("the file");
+    let mut lines = text.lines();
+    let number = lines.next().expect("names").split(',').position(|other| other == name).expect(name);
+    lines.map(|row| row.split(',').nth(number).expect("a cell").parse().expect("a number")).collect()
+}
+
+/// u is sin(pi x)/D: what is predicted in the middle has the quantiles of 1/D.
+#[test]
+fn priors_predict_before_the_data() {
+    let place = place();
+    let said = place.bilo("sample poisson.toml --prior --draws 1000").succeeds().stdout;
+    assert!(said.contains("Of the data profile, 100 % lie within the middle 95 %"), "{said}");
+    let folder = "runs/poisson-prior-0";
+    for file in ["prior.json", "prior.svg", "prior.zarr/prior_predictive/.zgroup", "problem.toml"] {
+        assert!(place.join(folder).join(file).exists(), "{file}");
+    }
+    let mut drawn = column(&place, &format!("{folder}/draws.csv"), "D");
+    // Quantiles of gamma(4, 2), whose distribution is 1 - exp(-2x)(1 + 2x + 2x² + 4x³/3); a part of 1000 draws has an sd of 0.016.
+    let below = |x: f64| drawn.iter().filter(|d| **d < x).count() as f64 / 1000.0;
+    for (quantile, part) in [(0.872_385, 0.1), (1.836_030, 0.5), (3.340_391, 0.9)] {
+        assert!((below(quantile) - part).abs() < 4.0 * 0.016, "{quantile}: {}", below(quantile));
+    }
+    // Every fourth draw is one of the 250 that predict.
+    drawn = drawn.into_iter().skip(3).step_by(4).collect();
+    drawn.sort_by(f64::total_cmp);
+    let median = 1.0 / (0.5 * (drawn[124] + drawn[125]));
+    let file = format!("{folder}/predictive-profile.csv");
+    let (x, medians) = (column(&place, &file, "x"), column(&place, &file, "value_median"));
+    for (x, found) in x.iter().zip(medians) {
+        let expected = (std::f64::consts::PI * x).sin() * median;
+        // The second-order scheme on the default grid.
+        assert!((found - expected).abs() < 1e-3, "{x}: {found} {expected}");
+    }
+    let again = place.bilo("sample poisson.toml --prior --draws 1000 --json --threads 1").succeeds().stdout;
+    let same = |text: &str| {
+        let mut found: Value = serde_json::from_str(text).expect("JSON");
+        found["seconds"] = Value::Null;
+        found
+    };
+    assert_eq!(same(&again), same(&json(&place, &format!("{folder}/prior.json")).to_string()));
+}
+
+#[test]
+fn data_that_no_prior_expects_are_told() {
+    let place = place();
+    place.write("far.toml", &POISSON.replace("gamma(4, 2)", "normal(40, 1)"));
+    let said = place.bilo("sample far.toml --prior --draws 200").succeeds().stdout;
+    assert!(said.contains("lie beyond everything that was drawn"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_drawn_says_what_to_write() {
     let place = place();
     place.write("flat.toml", &POISSON.replace("prior = \"gamma(4, 2)\"\n", ""));
     let said = place.bilo("sample flat.toml --sbc 20").fails(1).stderr;
+    assert!(said.contains("no values can be drawn for `D`") && said.contains("prior = "), "{said}");
+    let said = place.bilo("sample flat.toml --prior").fails(1).stderr;
     assert!(said.contains("no values can be drawn for `D`") && said.contains("prior = "), "{said}");
     place.write("exact.toml", &POISSON.replace(", noise = 0.1", ""));
     let said = place.bilo("sample exact.toml").fails(1).stderr;

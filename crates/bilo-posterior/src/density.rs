@@ -25,7 +25,7 @@ pub trait Posterior: LogDensity {
 }
 
 /// What the solution says at a position.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// log p(z).
     pub log_density: f64,

@@ -4,6 +4,8 @@
 //!    [`ReducedProblem`](bilo_fit::gauss_newton::ReducedProblem); a [`Source`] gives each chain its own.
 //! 2. A [`Plan`] runs the chains, which a [`Storage`] keeps.
 //! 3. [`summarise`] says what the draws are, [`audit()`] what another solver makes of them.
+//!
+//! [`draw_prior`] asks what the priors predict before the data have a word.
 
 mod audit;
 mod calibration;
@@ -12,6 +14,7 @@ mod density;
 mod left_out;
 mod outcome;
 mod predictions;
+mod prior;
 mod range;
 mod reference;
 mod sampling;
@@ -28,6 +31,7 @@ pub use outcome::{
     PredictiveCheck, ShiftOutcome,
 };
 pub use predictions::{Predicted, PredictedObservation, predict};
+pub use prior::{PriorCheck, PriorDraws, PriorMarginal, PriorOutcome, draw_prior};
 pub use range::Range;
 pub use reference::ReferenceSource;
 pub use sampling::{InMemory, Kept, Plan, Progress, Storage};

@@ -109,6 +109,21 @@ impl Predicted {
         }
     }
 
+    /// Of what the solution says at draws from the priors, where nothing is known of errors that nobody stated.
+    pub(crate) fn of_prior(data: &DataLoss<'_>, seed: u64, found: Vec<Prediction>) -> Predicted {
+        let (problem, tables) = (data.problem(), data.tables());
+        let (shown, found) = (shown(found.len()), [found]);
+        let of = |(o, observation): (usize, &Observation)| {
+            let sizes = Sizes::stated(observation, &tables[o]);
+            PredictedObservation {
+                log_likelihood: vec![],
+                ..predicted(observation, o, &tables[o], &sizes, (seed, &shown, &found))
+            }
+        };
+        let observations = problem.observations.iter().enumerate().map(of).collect();
+        Predicted { observations, shown, ..Predicted::default() }
+    }
+
     /// The noise that nobody stated.
     pub(crate) fn noise(&self, problem: &Problem) -> Vec<Column> {
         let each = problem.observations.iter().zip(&self.sigmas);
@@ -185,6 +200,13 @@ impl Sizes<'_> {
         let mean_square = observation.likelihood == Likelihood::MeanSquare;
         let normal = known && (observation.likelihood.is_normal() || mean_square);
         Sizes { each, common, normal, logarithms: observation.likelihood == Likelihood::LogNormal }
+    }
+
+    /// Where nothing multiplies what was stated.
+    fn stated(observation: &Observation, table: &Table) -> Sizes<'static> {
+        let sizes = Sizes::new(observation, table, None);
+        let normal = sizes.normal && Errors::of(observation, table) != Errors::Estimated;
+        Sizes { normal, ..sizes }
     }
 
     fn at(&self, i: usize, chain: usize, draw: usize) -> f64 {
@@ -269,7 +291,12 @@ fn farther(table: &Table, sizes: &Sizes<'_>, values: &[Vec<Vec<f64>>]) -> f64 {
 impl PredictedObservation {
     /// How many of the data lie in the middle 95 % of what would be seen again.
     fn covered(&self) -> Option<f64> {
-        let bands = self.bands(&self.again)?;
+        self.covered_by(&self.again)
+    }
+
+    /// How many of the data lie in the middle 95 % of draws.
+    pub(crate) fn covered_by(&self, draws: &[Vec<Vec<f64>>]) -> Option<f64> {
+        let bands = self.bands(draws).filter(|bands| bands[0].len() == self.data.len())?;
         let inside = |(i, datum): (usize, &f64)| (bands[0][i]..=bands[2][i]).contains(datum);
         let count = self.data.iter().enumerate().filter(|pair| inside(*pair)).count();
         (!self.data.is_empty()).then(|| count as f64 / self.data.len() as f64)

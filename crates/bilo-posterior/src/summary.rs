@@ -58,7 +58,8 @@ impl Draws {
     }
 }
 
-fn derived(problem: &Problem, unknowns: &[Column]) -> Result<Vec<Column>> {
+/// What follows from the unknowns, draw by draw.
+pub(crate) fn derived(problem: &Problem, unknowns: &[Column]) -> Result<Vec<Column>> {
     let Some(first) = unknowns.first() else { return Ok(vec![]) };
     let lengths: Vec<usize> = first.chains.iter().map(Vec::len).collect();
     let at = |chain: usize, draw: usize| -> Vec<f64> {

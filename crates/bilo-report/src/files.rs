@@ -12,6 +12,12 @@ pub const POSTERIOR: &str = "posterior.json";
 pub const DRAWS: &str = "draws.csv";
 /// Its draws, for ArviZ and xarray.
 pub const POSTERIOR_STORE: &str = "posterior.zarr";
+/// What priors predict before the data.
+pub const PRIOR: &str = "prior.json";
+/// The draws, for ArviZ and xarray.
+pub const PRIOR_STORE: &str = "prior.zarr";
+/// Priors and predictions as a drawing.
+pub const PRIOR_PICTURE: &str = "prior.svg";
 /// How drawn truths lie in their posteriors.
 pub const CALIBRATION: &str = "calibration.json";
 /// The same as a drawing.

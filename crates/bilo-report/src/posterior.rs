@@ -2,10 +2,9 @@
 
 use crate::columns::aligned;
 use crate::files::{DRAWS, POSTERIOR, POSTERIOR_STORE, predictive_file};
+use crate::inference_data::{InferenceData, LOG_LIKELIHOOD, OBSERVED};
 use crate::number::significant;
-use crate::zarr::{Store, Values};
 use bilo::posterior::{Column, Draws, Kept, LeftOut, Marginal, PosteriorOutcome, PredictedObservation};
-use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -56,9 +55,13 @@ fn write_draws(draws: &Draws, path: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// The data of an observation, and the middle 95 % and the median of what the posterior predicts there: of the observed
-/// quantity, and of data as they would be seen again.
-fn write_predicted(observed: &PredictedObservation, coordinates: &[String], path: &Path) -> io::Result<()> {
+/// The data of an observation, and the middle 95 % and the median of what draws predict there: of the observed quantity,
+/// and of data as they would be seen again.
+pub(crate) fn write_predicted(
+    observed: &PredictedObservation,
+    coordinates: &[String],
+    path: &Path,
+) -> io::Result<()> {
     let quantiles = |name: &str, of: &[Vec<Vec<f64>>]| {
         let bands = observed.bands(of).filter(|[lower, ..]| lower.len() == observed.data.len());
         let names = ["lower", "median", "upper"].map(|end| format!("{name}_{end}"));
@@ -79,96 +82,15 @@ fn write_predicted(observed: &PredictedObservation, coordinates: &[String], path
     file.flush()
 }
 
-/// ArviZ's InferenceData.
+/// Draws, how they came about, and what they predict.
 fn write_store(outcome: &PosteriorOutcome, draws: &Draws, path: &Path) -> io::Result<()> {
-    let mut data = InferenceData { store: Store::create(path)?, outcome, chains: draws.kept.len() };
-    let all = |count: usize| (0..count as i64).collect::<Vec<i64>>();
-    let length = all(draws.kept.first().map_or(0, Vec::len));
-    data.group("posterior", Some(&length))?;
-    for column in quantities(draws) {
-        data.of_draws("posterior", &column.name, length.len(), &Values::Floats(&column.all()))?;
-    }
-    data.group("sample_stats", Some(&length))?;
-    data.statistics(&draws.kept, length.len())?;
-    let again: Vec<&PredictedObservation> =
-        draws.predicted.observations.iter().filter(|observation| !observation.again.is_empty()).collect();
-    if !again.is_empty() {
-        let shown: Vec<i64> = draws.predicted.shown.iter().map(|&draw| draw as i64).collect();
-        data.group("posterior_predictive", Some(&shown))?;
-        data.group("log_likelihood", Some(&shown))?;
-        data.group("observed_data", None)?;
-        again.into_iter().try_for_each(|observation| data.predicted(observation, shown.len()))?;
-    }
-    data.store.finish()
-}
-
-/// A store with what all of its groups have.
-struct InferenceData<'a> {
-    store: Store,
-    outcome: &'a PosteriorOutcome,
-    chains: usize,
-}
-
-impl InferenceData<'_> {
-    /// A group, with its axes if it has draws.
-    fn group(&mut self, name: &str, draws: Option<&[i64]>) -> io::Result<()> {
-        let attributes = [
-            ("problem", json!(self.outcome.problem)),
-            ("group", json!(name)),
-            ("inference_library", json!("bilo")),
-            ("inference_library_version", json!(env!("CARGO_PKG_VERSION"))),
-        ];
-        self.store.group(name, &attributes)?;
-        let Some(draws) = draws else { return Ok(()) };
-        let chains: Vec<i64> = (0..self.chains as i64).collect();
-        self.store.array(name, "chain", &[("chain", self.chains)], &Values::Integers(&chains))?;
-        self.store.array(name, "draw", &[("draw", draws.len())], &Values::Integers(draws))
-    }
-
-    /// Something that each draw has one of.
-    fn of_draws(&mut self, group: &str, name: &str, length: usize, values: &Values<'_>) -> io::Result<()> {
-        self.store.array(group, name, &[("chain", self.chains), ("draw", length)], values)
-    }
-
-    /// How draws came about, by the names of Stan's and PyMC's users.
-    fn statistics(&mut self, kept: &[Vec<Kept>], length: usize) -> io::Result<()> {
-        let all = || kept.iter().flatten();
-        let floats = [
-            ("lp", all().map(|draw| draw.log_density).collect::<Vec<f64>>()),
-            ("energy", all().map(|draw| draw.energy).collect()),
-            ("acceptance_rate", all().map(|draw| draw.accepted).collect()),
-            ("step_size", all().map(|draw| draw.step_length).collect()),
-        ];
-        for (name, values) in floats {
-            self.of_draws("sample_stats", name, length, &Values::Floats(&values))?;
-        }
-        let integers = [
-            ("tree_depth", all().map(|draw| draw.depth as i64).collect::<Vec<i64>>()),
-            ("n_steps", all().map(|draw| draw.steps as i64).collect()),
-        ];
-        for (name, values) in integers {
-            self.of_draws("sample_stats", name, length, &Values::Integers(&values))?;
-        }
-        let diverging: Vec<bool> = all().map(|draw| draw.diverged).collect();
-        self.of_draws("sample_stats", "diverging", length, &Values::Booleans(&diverging))
-    }
-
-    /// The data of an observation, and as they would be seen again.
-    fn predicted(&mut self, observed: &PredictedObservation, shown: usize) -> io::Result<()> {
-        let PredictedObservation { name, data, again, .. } = observed;
-        let place = format!("{name}_place");
-        let places: Vec<i64> = (0..data.len() as i64).collect();
-        let values = again.concat().concat();
-        let dimensions = [("chain", self.chains), ("draw", shown), (&place[..], data.len())];
-        self.store.array("posterior_predictive", name, &dimensions, &Values::Floats(&values))?;
-        let heights = observed.log_likelihood.concat().concat();
-        self.store.array("log_likelihood", name, &dimensions, &Values::Floats(&heights))?;
-        self.store.array("observed_data", name, &[(&place, data.len())], &Values::Floats(data))?;
-        for group in ["posterior_predictive", "log_likelihood", "observed_data"] {
-            self.store.array(group, &place, &[(&place, data.len())], &Values::Integers(&places))?;
-        }
-        Ok(())
-    }
+    let mut data = InferenceData::create(path, &outcome.problem, draws.kept.len())?;
+    let length = draws.kept.first().map_or(0, Vec::len);
+    data.columns("posterior", length, quantities(draws))?;
+    data.statistics(&draws.kept, length)?;
+    let groups = ["posterior_predictive", LOG_LIKELIHOOD, OBSERVED];
+    data.predictions(&groups, &draws.predicted.shown, &draws.predicted.observations)?;
+    data.finish()
 }
 
 /// A line for each number, and what is to be said of the chains.

@@ -6,8 +6,8 @@ use bilo_assess::outcome::{Outcome, SolvedBy};
 use bilo_fit::observer::Silent;
 use bilo_fit::parallel;
 use bilo_posterior::{
-    Draws, InMemory, Kept, Plan, PosteriorOutcome, Progress, Ranked, ReferenceSource, Source, Storage, audit,
-    from_prior, position_of, predict, summarise,
+    Draws, InMemory, Kept, Plan, PosteriorOutcome, PriorDraws, PriorOutcome, Progress, Ranked,
+    ReferenceSource, Source, Storage, audit, from_prior, position_of, predict, summarise,
 };
 use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::seeds::{Purpose, seed_for};
@@ -27,10 +27,25 @@ pub fn sample(
     in_context(problem, job, &job.interrupt, |run| sampled(run, estimate, storage, watch))
 }
 
-/// Whether there is a posterior that can be sampled: before a run, which takes its time.
-pub fn require_posterior(problem: &Problem) -> Result<()> {
-    let refuse =
-        |message: String, help: &str| Err(Error::new(ErrorKind::Input, Diagnostic::from(message).help(help)));
+/// Draws the unknown numbers from their priors, and solves the equations at each draw: what the priors predict before the
+/// data have a word. `watch` hears of each draw.
+pub fn draw_prior(
+    problem: &Problem,
+    job: &Job,
+    watch: &(dyn Fn() + Sync),
+) -> Result<(PriorOutcome, PriorDraws)> {
+    require_numbers(problem)?;
+    from_prior(problem, job.seed, 0)?;
+    let count = problem.sampling.draws;
+    in_context(problem, job, &job.interrupt, |run| bilo_posterior::draw_prior(run, count, watch))
+}
+
+fn refuse(message: String, help: &str) -> Result<()> {
+    Err(Error::new(ErrorKind::Input, Diagnostic::from(message).help(help)))
+}
+
+/// Numbers alone are drawn.
+fn require_numbers(problem: &Problem) -> Result<()> {
     if let Some(function) = problem.functions.first() {
         return refuse(
             format!("the posterior of an unknown function is not sampled, and `{}` is one", function.name),
@@ -40,6 +55,12 @@ pub fn require_posterior(problem: &Problem) -> Result<()> {
     if problem.unknowns.is_empty() {
         return refuse("there is no unknown number to sample".to_owned(), "declare one under [unknown.NAME]");
     }
+    Ok(())
+}
+
+/// Whether there is a posterior that can be sampled: before a run, which takes its time.
+pub fn require_posterior(problem: &Problem) -> Result<()> {
+    require_numbers(problem)?;
     if let Some(exact) = problem.observations.iter().find(|observation| observation.is_exact()) {
         return refuse(
             format!("the data `{}` have no errors, so that there is nothing to sample", exact.name),
@@ -91,8 +112,6 @@ pub fn require_calibration(problem: &Problem) -> Result<()> {
     require_posterior(problem)?;
     from_prior(problem, 0, 0)?;
     let made = |observation: &&Observation| !matches!(observation.data, Data::Table(_));
-    let refuse =
-        |message: String, help: &str| Err(Error::new(ErrorKind::Input, Diagnostic::from(message).help(help)));
     if let Some(observation) = problem.observations.iter().find(|observation| !made(observation)) {
         let message =
             format!("`{}` has data of its own, so that none can be made of drawn truths", observation.name);

@@ -11,6 +11,7 @@ use bilo_assess::verify::relative_l2;
 use bilo_assess::{Estimate, Remedy, RunContext};
 use bilo_fit::gauss_newton::{self, Evaluated, Iterate};
 use bilo_fit::monitor::Monitor;
+use bilo_fit::parallel;
 use bilo_fit::phase::Phase;
 use bilo_fit::stop::Stop;
 use bilo_jet::{Device, PointSource, Precision};
@@ -112,7 +113,7 @@ impl RefinedOperator {
 
 /// Searches with larger and larger dictionaries; the reason if the solution does not converge in them.
 ///
-/// Meanwhile another thread asks the reference solver about the guess.
+/// Meanwhile another thread, if there is one, asks the reference solver about the guess.
 pub(super) fn solve<'e>(
     run: &RunContext<'_>,
     monitor: &mut Monitor<'_>,
@@ -123,7 +124,7 @@ pub(super) fn solve<'e>(
     let run = &run.with(&problem);
     let inspector = run.inspector(GradientSource::Slopes);
     let found = std::thread::scope(|scope| {
-        let guess = scope.spawn(|| inspector.evaluate_guess());
+        let guess = (parallel::threads(run.threads) > 1).then(|| scope.spawn(|| inspector.evaluate_guess()));
         let mut refinement = Refinement::new(run, monitor);
         let found = refinement.search(effort);
         refinement.monitor.leave();
@@ -131,7 +132,10 @@ pub(super) fn solve<'e>(
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
         };
-        let guess = || guess.join().expect("solving does not panic");
+        let guess = || match guess {
+            Some(guess) => guess.join().expect("solving does not panic"),
+            None => inspector.evaluate_guess(),
+        };
         refinement.conclude(level, refined, &inspector, guess).map(Ok)
     })?;
     Ok(found.map(|estimate| Estimate { problem: Some(problem), ..estimate }))
