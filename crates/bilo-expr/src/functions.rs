@@ -63,6 +63,22 @@ const ALIASES: &[(&str, &str)] = &[
     ("diff", "d"),
 ];
 
+/// What to write for functions of other languages that ours have no name for.
+const PHRASES: &[(&str, &str)] = &[
+    ("heaviside", "if(x > 0, 1, 0)"),
+    ("step", "if(x > 0, 1, 0)"),
+    ("erfc", "1 - erf(x)"),
+    ("square", "x^2"),
+    ("cbrt", "x^(1/3)"),
+    ("pow", "x^y"),
+];
+
+/// What to write in the place of a function of another language.
+pub(crate) fn phrase(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    PHRASES.iter().find(|(foreign, _)| *foreign == lower).map(|(_, ours)| *ours)
+}
+
 impl Builtin {
     pub(crate) fn find(name: &str) -> Option<Builtin> {
         let entry = FUNCTIONS.iter().find(|(known, _)| *known == name);

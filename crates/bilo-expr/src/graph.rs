@@ -303,6 +303,19 @@ impl Graph {
         found
     }
 
+    /// What decides where expressions jump: the differences of what they compare, and what they take the sign of.
+    pub fn jumps(&mut self, exprs: &[Expr]) -> Vec<Expr> {
+        let mut found = Vec::new();
+        for part in self.in_order(exprs) {
+            match self.node(part) {
+                Node::Binary(Binary::Compare(_), a, b) => found.push(self.sub(a, b)),
+                Node::Unary(Unary::Sign, a) => found.push(a),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// `e` with leaves replaced. The inputs of functions stay what they are.
     pub fn substitute(&mut self, e: Expr, map: &BTreeMap<Leaf, Expr>) -> Expr {
         let mut replaced = HashMap::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{ExprError, Span};
-use crate::functions::{Builtin, closest, similar_function};
+use crate::functions::{Builtin, closest, phrase, similar_function};
 use crate::graph::{Expr, Symbol};
 
 /// The names an expression may use, the variables it may be differentiated by, and the coordinates of space.
@@ -126,6 +126,9 @@ impl Scope {
             return ExprError::new(span, message).help(format!("write `{name}*(...)`"));
         }
         let error = ExprError::new(span, format!("unknown function `{name}`"));
+        if let Some(phrase) = phrase(name) {
+            return error.help(format!("write `{phrase}`"));
+        }
         match similar_function(name) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
             None => error,

@@ -220,6 +220,8 @@ fn mistakes_are_pointed_at_and_explained() {
         ("u_zzz", "u_zzz", "unknown name `u_zzz`", "`u` can be differentiated by `t`, `x`, `y`"),
         ("sin + 1", "sin", "`sin` is a function", "write `sin(...)`"),
         ("sni(x)", "sni", "unknown function `sni`", "did you mean `sin`?"),
+        ("Heaviside(x)", "Heaviside", "unknown function `Heaviside`", "write `if(x > 0, 1, 0)`"),
+        ("erfc(x)", "erfc", "unknown function `erfc`", "write `1 - erf(x)`"),
         ("ln(x)", "ln", "unknown function `ln`", "did you mean `log`?"),
         ("u(1-u)", "u", "`u` is not a function", "write `u*(...)`"),
         ("sin(x, y)", "sin(x, y)", "`sin` takes one argument, not 2", ""),

@@ -5,6 +5,7 @@
 //! 2. [`data`]: tables from files, or made by the solver at the truth.
 //! 3. [`misfit`]: the data loss as a function of the unknowns alone, with tangents and adjoint; [`descent`] minimises it over
 //!    functions, and Gauss-Newton of `bilo-fit` over numbers.
+//!    Unknowns that say where equations [jump](jumps) are differentiated by more solutions.
 //! 4. [`forward`] and [`loss_map`](mod@loss_map): the equation alone, and the loss over a plane.
 //!
 //! ```
@@ -29,6 +30,7 @@ pub mod coupling;
 pub mod data;
 pub mod descent;
 pub mod forward;
+pub mod jumps;
 pub mod loss_map;
 pub mod misfit;
 mod process;

@@ -1,5 +1,6 @@
 //! The data loss as a function of the unknowns alone, the PDE solved by the reference solver.
 
+use crate::jumps::Jump;
 use crate::solver::{ReferenceSolution, ReferenceSolver};
 use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
@@ -87,7 +88,38 @@ impl<'a> ReferenceLoss<'a> {
         let observed = observations.map(|(observation, sites)| {
             evaluation.solution.observed_with_slopes(observation, &sites.sampling)
         });
-        observed.chain(self.data.prior_values(&evaluation.theta.eta).map(Ok)).collect()
+        let mut observed = observed.collect::<Result<Vec<_>>>()?;
+        for jump in self.reference.jumps() {
+            let slopes = self.slopes_by(jump, evaluation)?;
+            observed.iter_mut().zip(slopes).for_each(|(observed, slopes)| {
+                observed.slopes[jump.unknown] = slopes;
+            });
+        }
+        observed.extend(self.data.prior_values(&evaluation.theta.eta));
+        Ok(observed)
+    }
+
+    /// The derivatives of the observed quantities by an unknown that says where equations jump.
+    fn slopes_by(&self, jump: &Jump, at: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
+        let unknown = &self.data.problem().unknowns[jump.unknown];
+        let here = (at.theta.eta[jump.unknown], at.values.clone());
+        let [below, above] = jump.sides(unknown, here.0).map(|side| {
+            let mut theta = at.theta.clone();
+            theta.eta[jump.unknown] = side;
+            match self.evaluate(theta) {
+                Ok(evaluation) => Ok((side, evaluation.values)),
+                Err(error) if error.ends_search() => Err(error),
+                // At an end of what can be solved, one side has to do.
+                Err(_) => Ok(here.clone()),
+            }
+        });
+        let ((first, before), (second, after)) = (below?, above?);
+        let slope = |(before, after): (&f64, &f64)| match second - first {
+            0.0 => 0.0,
+            width => (after - before) / width,
+        };
+        let observations = before.iter().zip(&after);
+        Ok(observations.map(|(before, after)| before.iter().zip(after).map(slope).collect()).collect())
     }
 
     /// The derivatives of L_data, priors included, by everything unknown, by the adjoint.
@@ -101,6 +133,11 @@ impl<'a> ReferenceLoss<'a> {
         });
         for found in found {
             gradient.add(&found?);
+        }
+        for jump in self.reference.jumps() {
+            let slopes = self.slopes_by(jump, evaluation)?.concat();
+            let by_values = evaluation.loss_terms.by_values.iter().flatten();
+            gradient.eta[jump.unknown] = slopes.iter().zip(by_values).map(|(a, b)| a * b).sum();
         }
         let priors = self.data.prior_gradient(&evaluation.theta.eta);
         gradient.eta.iter_mut().zip(priors).for_each(|(sum, slope)| *sum += slope);

@@ -4,6 +4,7 @@
 //! Equations that are not coupled, such as those of several experiments, are solved each by itself and at the same time.
 
 use crate::coupling::coupled;
+use crate::jumps::Jump;
 pub use crate::system::{ReferenceError, definitions};
 use crate::system::{System, SystemSolution};
 use bilo_fit::parallel;
@@ -20,6 +21,7 @@ pub struct ReferenceSolver {
     /// The states of the problem by name: the system that has them, and their number there.
     states: Vec<(String, usize, usize)>,
     coordinates: Vec<String>,
+    jumps: Vec<Jump>,
     threads: usize,
 }
 
@@ -45,7 +47,18 @@ impl ReferenceSolver {
             });
         }
         let coordinates = problem.coordinates.iter().map(|coordinate| coordinate.name.clone()).collect();
-        Ok(Self { systems, states, coordinates, threads: parallel::threads(None) })
+        Ok(Self {
+            systems,
+            states,
+            coordinates,
+            jumps: Jump::all(problem)?,
+            threads: parallel::threads(None),
+        })
+    }
+
+    /// The unknowns that say where equations jump.
+    pub fn jumps(&self) -> &[Jump] {
+        &self.jumps
     }
 
     /// Ends a solve with an error when the interrupt is due.

@@ -24,6 +24,7 @@ mod given;
 mod glioblastoma;
 mod images;
 mod input;
+mod jumps;
 mod known;
 mod levels;
 mod likelihoods;

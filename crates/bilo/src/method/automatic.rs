@@ -31,9 +31,12 @@ impl Method for Automatic {
         if !is_free(run) {
             return Bilo.solve(run, monitor);
         }
-        let reason = match with_dictionary(run, monitor, allowance(run))? {
-            Ok(estimate) => return Ok(estimate),
-            Err(reason) => reason,
+        let reason = match jumps(run) {
+            Some(reason) => reason,
+            None => match with_dictionary(run, monitor, allowance(run))? {
+                Ok(estimate) => return Ok(estimate),
+                Err(reason) => reason,
+            },
         };
         if run.reference.is_err() {
             return networks(run, Some(&reason), monitor);
@@ -80,6 +83,15 @@ impl Method for Automatic {
             _ => Ok(outcome),
         }
     }
+}
+
+/// Why a dictionary is of no use where an unknown says where the equations jump: their derivatives by it vanish.
+fn jumps(run: &RunContext<'_>) -> Option<String> {
+    let jump = run.reference.as_ref().ok()?.jumps().first()?;
+    let name = &run.problem.unknowns[jump.unknown].name;
+    Some(format!(
+        "{name} says where the equations jump, and only whole solutions tell how they move with that"
+    ))
 }
 
 /// What dictionaries may cost, in operations, where the reference solver can search too: not much more than that would,
