@@ -15,7 +15,12 @@ const SLOW: f64 = 0.1;
 const STALLED: f64 = 1e-8;
 /// Share of the decrease promised by the linear model that a step must reach.
 const DECREASE: f64 = 1e-4;
+/// How much shorter than the first step to a residual of this size a step may get. A step before that went to where equations explode,
+/// as exponentials do, and says nothing of how long a good one is.
 const SMALLEST_DAMPING: f64 = 1.0 / 1024.0;
+const EXPLODED: f64 = 1e3;
+/// However far it went.
+const FARTHEST: f64 = 1e-12;
 const MOST_ITERATIONS: usize = 60;
 
 /// What became of a step.
@@ -115,16 +120,20 @@ impl<'a> Newton<'a> {
     /// The system is left evaluated at `u`.
     fn step(&mut self, system: &mut System<'_>, stage: &Stage, u: &mut Vec<f64>, update: &[f64]) -> Step {
         let before = self.scaled_norm(system);
-        let smallest = if self.fresh { SMALLEST_DAMPING } else { 1.0 };
+        let mut smallest = if self.fresh { FARTHEST } else { 1.0 };
         let mut damping = 1.0;
         while damping >= smallest {
             let trial = moved(u, update, damping);
             system.evaluate(&trial, stage);
+            let norm = self.scaled_norm(system);
             // False too when the residual is not finite.
-            if self.scaled_norm(system) <= (1.0 - DECREASE * damping) * before {
+            if norm <= (1.0 - DECREASE * damping) * before {
                 *u = trial;
                 self.fresh = false;
                 return Step::Taken { damping };
+            }
+            if norm <= EXPLODED * before {
+                smallest = smallest.max(SMALLEST_DAMPING * damping);
             }
             damping *= 0.5;
         }

@@ -164,6 +164,19 @@ fn damping_carries_newton_from_a_far_guess() {
 }
 
 #[test]
+fn a_step_to_where_exponentials_overflow_is_shortened_until_they_do_not() {
+    // Carriers of a semiconductor: from zero, where there are hardly any, the first step goes to exp(10^5).
+    let text = Text {
+        parameters: &["K"],
+        interior: &["u_xx + 2*pi^2*cos(pi*x) + K*(exp(14 + 2*cos(pi*x)) - exp(u))"],
+        lower: &["u_x"],
+        upper: &["u_x"],
+        ..UNIT
+    };
+    assert_second_order(text, &[1e-3], 40, |x| 14.0 + 2.0 * (PI * x).cos());
+}
+
+#[test]
 fn a_coefficient_that_is_singular_where_a_boundary_equation_holds_does_no_harm() {
     // Polar Laplacian: u'' + u'/x = 4 has u = x^2; 1/x is never needed at 0.
     let text = Text { interior: &["u_xx + u_x/x - 4"], lower: &["u_x"], upper: &["u - 1"], ..UNIT };
