@@ -99,6 +99,7 @@ fn pull_unary<T: Real>(op: Unary, pull: &mut Pull<'_, T>, a: u32, x: &[T], y: &[
         Unary::Sinh => pull.by(a, x, y, |x, _| x.cosh()),
         Unary::Cosh => pull.by(a, x, y, |x, _| x.sinh()),
         Unary::Tanh => pull.by(a, x, y, |x, _| x.cosh().powi(-2)),
+        Unary::Asinh => pull.by(a, x, y, |x, _| one / (one + x * x).sqrt()),
         Unary::Exp => pull.by(a, x, y, |_, y| y),
         Unary::Log => pull.by(a, x, y, |x, _| one / x),
         Unary::Sqrt => pull.by(a, x, y, |_, y| T::from_f64(0.5) / y),

@@ -183,6 +183,11 @@ impl Graph {
                 let cosh = self.unary(Unary::Cosh, x);
                 self.integer_power(cosh, -2)
             }
+            Unary::Asinh => {
+                let inside = self.one_plus_square(x);
+                let root = self.unary(Unary::Sqrt, inside);
+                self.integer_power(root, -1)
+            }
             Unary::Exp => y,
             Unary::Log => self.integer_power(x, -1),
             Unary::Sqrt => {

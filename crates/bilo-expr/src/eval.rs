@@ -183,8 +183,8 @@ pub(crate) fn unary_column<T: Real>(op: Unary, a: &[T], out: &mut [T]) {
         ($($name:ident),*) => { match op { $(Unary::$name => map(a, out, |x| unary(Unary::$name, x))),* } };
     }
     columns!(
-        Neg, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Sqrt, Abs, Sign, Sigmoid, Softplus,
-        Erf
+        Neg, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Exp, Log, Sqrt, Abs, Sign, Sigmoid,
+        Softplus, Erf
     )
 }
 
@@ -198,6 +198,7 @@ fn unary<T: Real>(op: Unary, x: T) -> T {
         Unary::Asin => x.asin(),
         Unary::Acos => x.acos(),
         Unary::Atan => x.atan(),
+        Unary::Asinh => x.asinh(),
         Unary::Sinh => x.sinh(),
         Unary::Cosh => x.cosh(),
         Unary::Tanh => x.tanh(),

@@ -5,8 +5,8 @@ use crate::ops::Unary;
 /// Names with a fixed meaning; a problem may not use them for anything else.
 pub const RESERVED: &[&str] = &[
     "pi", "e", "and", "or", "not", "if", "d", "grad", "div", "lap", "dot", "min", "max", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt", "abs", "sign", "sigmoid",
-    "softplus", "erf",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log", "log10", "sqrt",
+    "abs", "sign", "sigmoid", "softplus", "erf",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,9 @@ pub(crate) enum Builtin {
     Unary(Unary),
     /// The logarithm to base ten.
     Log10,
+    /// In terms of others.
+    Acosh,
+    Atanh,
     Min,
     Max,
     If,
@@ -33,6 +36,9 @@ const FUNCTIONS: &[(&str, Builtin)] = &[
     ("sinh", Builtin::Unary(Unary::Sinh)),
     ("cosh", Builtin::Unary(Unary::Cosh)),
     ("tanh", Builtin::Unary(Unary::Tanh)),
+    ("asinh", Builtin::Unary(Unary::Asinh)),
+    ("acosh", Builtin::Acosh),
+    ("atanh", Builtin::Atanh),
     ("exp", Builtin::Unary(Unary::Exp)),
     ("log", Builtin::Unary(Unary::Log)),
     ("log10", Builtin::Log10),
@@ -59,6 +65,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("arcsin", "asin"),
     ("arccos", "acos"),
     ("arctan", "atan"),
+    ("arcsinh", "asinh"),
+    ("arccosh", "acosh"),
+    ("arctanh", "atanh"),
     ("laplacian", "lap"),
     ("diff", "d"),
 ];

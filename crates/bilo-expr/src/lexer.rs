@@ -142,6 +142,8 @@ impl<'t> Lexer<'t> {
         }
         Err(match first {
             '!' => unknown("!").help("write `not`"),
+            '\'' | '′' => unknown(first.encode_utf8(&mut [0; 4]))
+                .help("write `u_t` for the derivative of u by t, `u_tt` for the second"),
             other => unknown(other.encode_utf8(&mut [0; 4])),
         })
     }

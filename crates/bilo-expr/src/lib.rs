@@ -60,7 +60,7 @@
 //! | numbers | `1`, `.5`, `1e-3`; the constants `pi` and `e` |
 //! | operators, loosest first | `or`, `and`, `not`, `< <= > >= == !=`, `+ -`, `* /`, sign, `^` (to the right: `2^3^2 = 2^9`, `-x^2 = -(x^2)`) |
 //! | truth | comparisons give 1 or 0; any number other than 0 is true |
-//! | functions | `if(c, a, b)`, `min` and `max` of two or more, `sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs sign sigmoid softplus erf` |
+//! | functions | `if(c, a, b)`, `min` and `max` of two or more, `sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt abs sign sigmoid softplus erf` |
 //! | derivatives | `u_t`, `u_xx`, `u_xy`, `d(u*v, x, x)`: total derivatives by the variables of the scope |
 //! | space | `grad(a)`, `div(v)`, `lap(a)`, `dot(v, w)`; vectors come from `grad` and can be added, subtracted, and multiplied or divided by numbers |
 //! | functionals | `mean(a, x)`, `integral(a, t = [0, 60], x)`, `u(x = 0.4)`: parsed, and left to who observes |

@@ -209,6 +209,8 @@ impl Lowering<'_> {
         match builtin {
             Builtin::Unary(op) => self.unary(op, ids[0]).map(Value::Scalar),
             Builtin::Log10 => self.log10(ids[0]).map(Value::Scalar),
+            Builtin::Acosh => self.acosh(ids[0]).map(Value::Scalar),
+            Builtin::Atanh => self.atanh(ids[0]).map(Value::Scalar),
             Builtin::Min => self.fold(name, ids, Graph::min).map(Value::Scalar),
             Builtin::Max => self.fold(name, ids, Graph::max).map(Value::Scalar),
             Builtin::If => self.choice(ids).map(Value::Scalar),
@@ -228,6 +230,26 @@ impl Lowering<'_> {
         let a = self.scalar(id, "the argument of `log10`")?;
         let (natural, ten) = (self.graph.unary(Unary::Log, a), self.graph.constant(std::f64::consts::LN_10));
         Ok(self.graph.div(natural, ten))
+    }
+
+    /// log(x + sqrt(x² - 1)).
+    fn acosh(&mut self, id: NodeId) -> Result<Expr, ExprError> {
+        let x = self.scalar(id, "the argument of `acosh`")?;
+        let (square, one) = (self.graph.mul(x, x), self.graph.constant(1.0));
+        let inside = self.graph.sub(square, one);
+        let root = self.graph.unary(Unary::Sqrt, inside);
+        let sum = self.graph.add(x, root);
+        Ok(self.graph.unary(Unary::Log, sum))
+    }
+
+    /// asinh(x/sqrt(1 - x²)), which keeps its digits near zero.
+    fn atanh(&mut self, id: NodeId) -> Result<Expr, ExprError> {
+        let x = self.scalar(id, "the argument of `atanh`")?;
+        let (square, one) = (self.graph.mul(x, x), self.graph.constant(1.0));
+        let inside = self.graph.sub(one, square);
+        let root = self.graph.unary(Unary::Sqrt, inside);
+        let ratio = self.graph.div(x, root);
+        Ok(self.graph.unary(Unary::Asinh, ratio))
     }
 
     fn fold(

@@ -23,6 +23,8 @@ pub enum Unary {
     Cosh,
     /// `tanh(x)`
     Tanh,
+    /// `asinh(x)`
+    Asinh,
     /// `exp(x)`
     Exp,
     /// The natural logarithm `log(x)`
@@ -55,6 +57,7 @@ impl Unary {
             Unary::Sinh => "sinh",
             Unary::Cosh => "cosh",
             Unary::Tanh => "tanh",
+            Unary::Asinh => "asinh",
             Unary::Exp => "exp",
             Unary::Log => "log",
             Unary::Sqrt => "sqrt",

@@ -291,6 +291,12 @@ impl Parser<'_> {
             _ => return Ok(()),
         };
         let left_span = self.nodes[left].span;
+        // A subscript behind parentheses, as print has it.
+        if let Some(by) = right.strip_prefix('_').filter(|by| !by.is_empty()) {
+            let inner = self.lexer.text(left_span).trim_start_matches('(').trim_end_matches(')');
+            return Err(ExprError::new(left_span.to(self.current.span), "an operator is missing")
+                .help(format!("write `d({inner}, {by})` for a derivative by {by}")));
+        }
         let left = match self.lexer.text(left_span) {
             short if short.len() <= 20 => short,
             _ => "(...)",

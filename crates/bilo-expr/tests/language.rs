@@ -92,6 +92,11 @@ fn numbers_and_precedence() {
         ("atan(1)*4 - pi", 0.0),
         ("cosh(1)^2 - sinh(1)^2", 1.0),
         ("tan(pi/4)", 1.0),
+        // Abramowitz & Stegun, section 4.6: logarithms.
+        ("asinh(-3) + log(3 + sqrt(10))", 0.0),
+        ("acosh(3) - log(3 + sqrt(8))", 0.0),
+        ("atanh(0.5) - 0.5*log(3)", 0.0),
+        ("1e12*(asinh(1e-12) + atanh(-1e-12))", 0.0),
         ("exp(1) - e", 0.0),
     ];
     for (text, expected) in table {

@@ -145,10 +145,9 @@ impl Workspace {
                 Slot::Curve { curve, order, argument } => {
                     let curve = &block.curves[curve];
                     let places = self.arguments.output(&block.arguments, argument);
-                    let around = |&place: &f64| {
-                        (curve.weights)(place, order).map(|(node, weight)| (curve.first + node, weight))
-                    };
-                    add(By::Curve(places.iter().map(around).collect()), column);
+                    let mut around = (curve.weights)(places, order);
+                    around.iter_mut().flatten().for_each(|(node, _)| *node += curve.first);
+                    add(By::Curve(around), column);
                 }
                 _ => {}
             }
@@ -176,8 +175,9 @@ impl Workspace {
             }
             let adjoint = self.residuals.input_adjoint(&block.residuals, i);
             let places = self.arguments.output(&block.arguments, argument);
-            for ((seed, &place), adjoint) in seeds[argument].iter_mut().zip(places).zip(adjoint) {
-                *seed += adjoint * block.curves[curve].at(&values.parameters, place, order + 1);
+            let slopes = block.curves[curve].at(&values.parameters, places, order + 1);
+            for ((seed, slope), adjoint) in seeds[argument].iter_mut().zip(slopes).zip(adjoint) {
+                *seed += adjoint * slope;
             }
         }
         let seeds: Vec<Input<'_, f64>> = seeds.iter().map(|seed| Input::Column(seed)).collect();

@@ -124,8 +124,8 @@ impl std::fmt::Debug for Signal {
     }
 }
 
-/// The nodes around a place and their weights in a function, or in a derivative of it of some order.
-pub type CurveWeights = Arc<dyn Fn(f64, usize) -> [(usize, f64); 3] + Send + Sync>;
+/// The nodes around each of some places and their weights in a function, or in a derivative of it of some order.
+pub type CurveWeights = Arc<dyn Fn(&[f64], usize) -> Vec<[(usize, f64); 3]> + Send + Sync>;
 
 /// An unknown function of one number, such as a diffusivity of the state or a flux over time, by its values at nodes, which are
 /// parameters.
@@ -153,12 +153,18 @@ impl std::fmt::Debug for Curve {
 }
 
 impl Curve {
-    /// The curve, or a derivative of it, at a place.
-    pub(crate) fn at(&self, parameters: &[f64], place: f64, order: usize) -> f64 {
-        (self.weights)(place, order)
-            .iter()
-            .map(|&(node, weight)| weight * parameters[self.first + node])
-            .sum()
+    /// The curve, or a derivative of it, at some places.
+    pub(crate) fn at<'a>(
+        &'a self,
+        parameters: &'a [f64],
+        places: &[f64],
+        order: usize,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let values = &parameters[self.first..];
+        let value = move |around: [(usize, f64); 3]| {
+            around.iter().map(|&(node, weight)| weight * values[node]).sum::<f64>()
+        };
+        (self.weights)(places, order).into_iter().map(value)
     }
 }
 

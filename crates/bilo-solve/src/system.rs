@@ -87,9 +87,8 @@ impl Workspace {
         for (slot, column) in block.slots.iter().zip(&mut self.columns) {
             let Slot::Curve { curve, order, argument } = *slot else { continue };
             let places = self.arguments.output(&block.arguments, argument);
-            for (value, &place) in column.iter_mut().zip(places) {
-                *value = block.curves[curve].at(&values.parameters, place, order);
-            }
+            let found = block.curves[curve].at(&values.parameters, places, order);
+            column.iter_mut().zip(found).for_each(|(value, found)| *value = found);
         }
     }
 

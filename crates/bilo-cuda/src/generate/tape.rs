@@ -148,6 +148,7 @@ fn unary_slope(op: Unary, x: &str, y: &str) -> Option<String> {
         Unary::Sinh => format!("f_cosh({x})"),
         Unary::Cosh => format!("f_sinh({x})"),
         Unary::Tanh => format!("power(f_cosh({x}), -2)"),
+        Unary::Asinh => format!("1/f_sqrt(1 + {x}*{x})"),
         Unary::Exp => y.into(),
         Unary::Log => format!("1/{x}"),
         Unary::Sqrt => format!("(real)0.5/{y}"),

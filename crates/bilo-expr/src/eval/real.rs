@@ -54,6 +54,8 @@ pub trait Real:
     fn cosh(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// Inverse hyperbolic sine.
+    fn asinh(self) -> Self;
     /// Exponential.
     fn exp(self) -> Self;
     /// Natural logarithm.
@@ -138,7 +140,7 @@ macro_rules! real {
             fn adjoint(tape: &Tape, seeds: &[Input<'_, Self>], scratch: &mut Scratch<Self>) {
                 tape.adjoint_in(seeds, scratch);
             }
-            real!(@unary $type: sin cos tan asin acos atan sinh cosh tanh exp ln ln_1p sqrt abs);
+            real!(@unary $type: sin cos tan asin acos atan sinh cosh tanh asinh exp ln ln_1p sqrt abs);
         }
     };
     (@unary $type:ident: $($name:ident)*) => {

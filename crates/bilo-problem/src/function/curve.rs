@@ -19,17 +19,24 @@ impl Curve {
         Curve { range, cells: unknown.nodes[0] - 1, of_state: unknown.state().is_some() }
     }
 
-    /// The nodes around a place and their weights in the function or a derivative of it. Beyond its range a state is held.
-    pub fn weights(&self, place: f64, order: usize) -> [(usize, f64); 3] {
+    /// The nodes around each place and their weights in the function or a derivative of it. Beyond its range a state is held.
+    pub fn weights(&self, places: &[f64], order: usize) -> Vec<[(usize, f64); 3]> {
         let step = (self.range.hi - self.range.lo) / self.cells as f64;
+        let unit = step.powi(order as i32);
         let along = |place: f64| (place - self.range.lo) / step;
+        // Weights by cells as those by the units of a place.
+        let in_units = |weights: [(usize, f64); 3]| weights.map(|(node, weight)| (node, weight / unit));
         if !self.of_state {
-            return in_units(polygon::weights(along(place), self.cells, order), step, order);
+            let at = |&place: &f64| in_units(polygon::weights(along(place), self.cells, order));
+            return places.iter().map(at).collect();
         }
         let [lo, hi] = held::ends(&self.range);
-        let still = order > 0 && !(lo..=hi).contains(&place);
-        let weights = rounded::weights(along(place.clamp(lo, hi)), self.cells, order);
-        in_units(if still { weights.map(|(node, _)| (node, 0.0)) } else { weights }, step, order)
+        let at = |&place: &f64| {
+            let weights = rounded::weights(along(place.clamp(lo, hi)), self.cells, order);
+            let still = order > 0 && !(lo..=hi).contains(&place);
+            in_units(if still { weights.map(|(node, _)| (node, 0.0)) } else { weights })
+        };
+        places.iter().map(at).collect()
     }
 
     /// The places of its nodes between the ends, where a polygon has its corners; a rounded one has none.
@@ -39,12 +46,6 @@ impl Curve {
     }
 }
 
-/// Weights by cells as those by the units of a place.
-fn in_units(weights: [(usize, f64); 3], step: f64, order: usize) -> [(usize, f64); 3] {
-    let unit = step.powi(order as i32);
-    weights.map(|(node, weight)| (node, weight / unit))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,7 +53,7 @@ mod tests {
     const VALUES: [f64; 4] = [1.0, 3.0, 2.0, 2.5];
 
     fn at(curve: &Curve, place: f64, order: usize) -> f64 {
-        curve.weights(place, order).iter().map(|&(node, weight)| weight * VALUES[node]).sum()
+        curve.weights(&[place], order)[0].iter().map(|&(node, weight)| weight * VALUES[node]).sum()
     }
 
     /// Of 10 to 16 on four nodes, each 2 from the next: slopes 1, -1/2 and 1/4.

@@ -2,8 +2,10 @@
 
 /// The nodes around a place, so many cells from the first one, and their weights in the polygon or a derivative of it by that
 /// place; beyond the ends it goes on straight.
+#[inline]
 pub(super) fn weights(along: f64, cells: usize, order: usize) -> [(usize, f64); 3] {
-    let first = (along.floor() as usize).min(cells - 1);
+    // A cast cuts off, and makes zero of what is below it.
+    let first = (along as usize).min(cells - 1);
     let part = along - first as f64;
     let [before, after] = match order {
         0 => [1.0 - part, part],

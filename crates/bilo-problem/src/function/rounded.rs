@@ -10,14 +10,16 @@ use super::polygon;
 
 /// The nodes around a place, so many cells from the first one, and their weights in the function or a derivative of it by that
 /// place. Beyond the ends it goes on straight; the second derivative jumps in the middle of each cell.
+#[inline]
 pub(super) fn weights(along: f64, cells: usize, order: usize) -> [(usize, f64); 3] {
-    let nearest = (along.round() as usize).min(cells);
+    // A cast cuts off, and makes zero of what is below it.
+    let nearest = ((along + 0.5) as usize).min(cells);
     if nearest == 0 || nearest == cells {
         return polygon::weights(along, cells, order);
     }
     let s = along - nearest as f64;
     let [before, own, after] = match order {
-        0 => [0.5 * (0.5 - s).powi(2), 0.75 - s * s, 0.5 * (0.5 + s).powi(2)],
+        0 => [0.5 * ((0.5 - s) * (0.5 - s)), 0.75 - s * s, 0.5 * ((0.5 + s) * (0.5 + s))],
         1 => [s - 0.5, -2.0 * s, s + 0.5],
         2 => [1.0, -2.0, 1.0],
         _ => [0.0; 3],

@@ -92,7 +92,7 @@ impl Parts<'_> {
                 function,
                 argument,
                 first,
-                weights: Arc::new(move |x, order| curve.weights(x, order)),
+                weights: Arc::new(move |places, order| curve.weights(places, order)),
                 corners,
             }
         };

@@ -148,8 +148,8 @@ impl SystemSolution<'_> {
     /// A function that is given by its values at nodes, or a derivative of it, at points.
     pub(super) fn curve(&self, nodal: &NodalFunction, order: usize, columns: &[Vec<f64>]) -> Vec<f64> {
         let value = |&(node, weight): &(usize, f64)| weight * self.parameters[nodal.first + node];
-        let at = |&place: &f64| nodal.curve.weights(place, order).iter().map(value).sum();
-        self.argument(nodal, columns).iter().map(at).collect()
+        let around = nodal.curve.weights(&self.argument(nodal, columns), order);
+        around.iter().map(|around| around.iter().map(value).sum()).collect()
     }
 
     /// What it is a function of, at points.

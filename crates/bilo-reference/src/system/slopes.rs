@@ -130,10 +130,8 @@ impl SystemSolution<'_> {
                 }
             }
         }
-        let around = |&place: &f64| {
-            nodal.curve.weights(place, order).map(|(node, weight)| (nodal.first + node, weight))
-        };
-        let around = self.argument(nodal, columns).iter().map(around).collect();
+        let mut around = nodal.curve.weights(&self.argument(nodal, columns), order);
+        around.iter_mut().flatten().for_each(|(node, _)| *node += nodal.first);
         sources.push(Source { of: Of::Curve(around), by });
         Ok(())
     }

@@ -144,12 +144,13 @@ impl Text<'_> {
         let value = graph.value(function);
         scope.bind(name, value);
         let first = self.parameters.iter().position(|&p| p == format!("{name}0")).expect("it has parameters");
-        let weights = |s: f64, order: usize| match order {
+        let at = |s: f64, order: usize| match order {
             0 => [(0, 1.0), (1, s), (2, s * s)],
             1 => [(0, 0.0), (1, 1.0), (2, 2.0 * s)],
             2 => [(0, 0.0), (1, 0.0), (2, 2.0)],
             _ => [(0, 0.0), (1, 0.0), (2, 0.0)],
         };
+        let weights = move |places: &[f64], order| places.iter().map(|&s| at(s, order)).collect();
         Curve { function, argument, first, weights: Arc::new(weights), corners: vec![] }
     }
 

@@ -154,7 +154,7 @@ impl Solver<'_> {
         let (a, b) = (self.reduced(a).in_words(), self.reduced(b).in_words());
         let scale = difference.0.get(&Key::Base(SCALE.to_owned())).copied().unwrap_or(0.0);
         if difference.0.len() == 1 && scale != 0.0 {
-            if !converts(&formula.ast, scale.exp()) {
+            if !self.converts(&formula.ast, scale.exp()) {
                 self.remarks.push(format!(
                     "in {} the units of {left} ({a}) and of {right} ({b}) differ by a factor of {}, unless a number in it \
                      converts them",
@@ -220,9 +220,9 @@ impl Solver<'_> {
                 }
             }
             AstKind::Binary(Operator::Div, a, b) => product(&units[*a], -1.0, &units[*b]),
-            AstKind::Binary(Operator::Pow, a, b) => match &ast.nodes()[*b].kind {
-                AstKind::Number(power) => units[*a].as_ref().map(|unit| unit.times(*power)),
-                _ => {
+            AstKind::Binary(Operator::Pow, a, b) => match self.number(ast, *b) {
+                Some(power) => units[*a].as_ref().map(|unit| unit.times(power)),
+                None => {
                     self.pure(formula, *a, units)?;
                     self.pure(formula, *b, units)?;
                     Some(none)
@@ -254,6 +254,30 @@ impl Solver<'_> {
                 unit
             }
         })
+    }
+
+    /// What a part made of numbers and constants without units comes to, such as the exponent `(1 - n)/n` of a flow law.
+    fn number(&self, ast: &Ast, id: NodeId) -> Option<f64> {
+        match &ast.nodes()[id].kind {
+            AstKind::Number(number) => Some(*number),
+            AstKind::Name(name) if !self.known.contains_key(name) => self.constant(name),
+            AstKind::Negate(a) => Some(-self.number(ast, *a)?),
+            AstKind::Binary(operator, a, b) => {
+                let (a, b) = (self.number(ast, *a)?, self.number(ast, *b)?);
+                match operator {
+                    Operator::Add => Some(a + b),
+                    Operator::Sub => Some(a - b),
+                    Operator::Mul => Some(a * b),
+                    Operator::Div => Some(a / b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn constant(&self, name: &str) -> Option<f64> {
+        self.problem.constants.iter().find(|constant| constant.name == name).map(|constant| constant.value)
     }
 
     fn call(&mut self, formula: &Formula, name: &str, arguments: &[NodeId], units: &[Unit]) -> Result<Unit> {
@@ -289,6 +313,17 @@ impl Solver<'_> {
             unit = unit.or_else(|| units[*argument].clone());
         }
         Ok(unit)
+    }
+
+    /// Whether a number of an expression, or a constant without a unit, is this factor, or one over it.
+    fn converts(&self, ast: &Ast, factor: f64) -> bool {
+        let near =
+            |value: f64| (value / factor - 1.0).abs() < ROUNDING || (value * factor - 1.0).abs() < ROUNDING;
+        ast.nodes().iter().any(|node| match &node.kind {
+            AstKind::Number(value) => near(*value),
+            AstKind::Name(name) if !self.known.contains_key(name) => self.constant(name).is_some_and(near),
+            _ => false,
+        })
     }
 
     /// A number without a unit.
@@ -358,13 +393,6 @@ fn has_quantity(ast: &Ast, span: Span) -> bool {
 /// Whether it is a number that may well have a unit.
 fn is_quantity(ast: &Ast, id: NodeId) -> bool {
     matches!(ast.nodes()[id].kind, AstKind::Number(value) if !PLAIN.contains(&value))
-}
-
-/// Whether a number of an expression is this factor, or one over it.
-fn converts(ast: &Ast, factor: f64) -> bool {
-    let near =
-        |value: f64| (value / factor - 1.0).abs() < ROUNDING || (value * factor - 1.0).abs() < ROUNDING;
-    ast.nodes().iter().any(|node| matches!(node.kind, AstKind::Number(value) if near(value)))
 }
 
 #[cfg(test)]
@@ -453,6 +481,22 @@ mod tests {
         }
     }
 
+    /// Glen's law of ice: what it needs of a rate is a root, whose exponent is made of a constant.
+    #[test]
+    fn powers_may_be_parts() {
+        let law = |exponent: &str| {
+            let holds = format!("(alpha*t)^((1 - n)/n)*x^{exponent}*u_x");
+            changed(&[
+                ("u_x = 0\"", &format!("{holds} = 0*{holds} + u_x\"")),
+                ("[constants]", "[constants]\nn = 3.0"),
+            ])
+        };
+        // (m^2)^(-2/3) m^(4/3) is none.
+        assert_eq!(law("(4/n)"), Ok(vec![]));
+        let remarks = law("(1/3)").unwrap();
+        assert!(remarks[0].contains("has K/m^2, `u_x` K/m"), "{remarks:?}");
+    }
+
     /// A number may have the unit of the state, and a product of states a factor of 1 that has one.
     #[test]
     fn what_may_be_meant_is_no_error() {
@@ -478,6 +522,12 @@ mod tests {
         assert_eq!(changed(&[("alpha*u_xx", "alpha*u_xx*sin(pi*x/0.5)")]), Ok(vec![]));
         let remarks = changed(&[("alpha*u_xx", "alpha*u_xx + 0.01*u")]).unwrap();
         assert!(remarks[0].contains("unless a number in it has a unit"), "{remarks:?}");
+        let named = [
+            ("3600.0], unit = \"s\"", "1.0], unit = \"h\""),
+            ("alpha*u_xx", "hour*alpha*u_xx"),
+            ("[constants]", "[constants]\nhour = 3600.0"),
+        ];
+        assert_eq!(changed(&named), Ok(vec![]));
         let remarks = changed(&[("3600.0], unit = \"s\"", "1.0], unit = \"h\"")]).unwrap();
         assert!(remarks[0].contains("equation heat") && remarks[0].contains("3600"), "{remarks:?}");
     }

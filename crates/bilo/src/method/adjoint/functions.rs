@@ -13,8 +13,10 @@ use bilo_problem::theta::Theta;
 use bilo_reference::descent::{self, ObjectiveAt, Target};
 use bilo_reference::misfit::ReferenceLoss;
 
-/// Most steps of Gauss-Newton; if these are not enough, L-BFGS goes on.
-const MOST: usize = 25;
+/// Most steps of Gauss-Newton, and most that gain less than half of what they promise; if these are not enough, L-BFGS goes on.
+const MOST: usize = 100;
+const MOST_DISAPPOINTING: usize = 25;
+const HALF: f64 = 0.5;
 
 /// Converged when the logarithm of the likelihood rises by less than this ..
 const LITTLE: f64 = 1e-4;
@@ -85,6 +87,7 @@ fn gauss_newton<'a>(
     // The loss is 2/N times minus the logarithm of the likelihood, or moves as that does where it is small.
     let unit = 2.0 / run.data().joint().count().max(1.0);
     let mut derivatives: Option<Derivatives> = None;
+    let mut disappointing = 0;
     for step in 1..=MOST {
         let eta = run.problem.thetas(&here.evaluation.theta.eta);
         if let Some(stop) = monitor.rare_step(start.steps + step, &here.terms, &eta).stop {
@@ -107,11 +110,13 @@ fn gauss_newton<'a>(
             gain = here.total - next.total;
             (here, nets) = (next, moved);
         }
+        disappointing += usize::from(gain < HALF * promised);
         match gain <= LITTLE * log_likelihood {
             true if promised <= NOTHING * log_likelihood => {
                 return Ok(Newton::Ended(ended(here, Stop::Converged, start.steps + step)));
             }
             true if fresh => return Ok(Newton::At(here, step)),
+            _ if disappointing == MOST_DISAPPOINTING => return Ok(Newton::At(here, step)),
             _ if gain < AS_PROMISED * promised => derivatives = None,
             _ => {}
         }
