@@ -6,6 +6,7 @@ use bilo_fit::data_loss::DataLoss;
 use bilo_fit::monitor::Interrupt;
 use bilo_operator::hardware::Hardware;
 use bilo_problem::diagnostic::Result;
+use bilo_problem::theta::Theta;
 use bilo_problem::{Problem, Table, divided};
 use bilo_reference::solver::ReferenceSolver;
 
@@ -28,6 +29,8 @@ pub struct RunContext<'a> {
     pub hardware: Hardware,
     /// Where an earlier run of the same problem, method and seed came to.
     pub from: Option<&'a Checkpoint>,
+    /// Where a search with other weights of regularisers came to.
+    pub near: Option<&'a Theta>,
     /// What may end the run.
     pub interrupt: &'a Interrupt,
 }

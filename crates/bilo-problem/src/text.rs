@@ -49,6 +49,11 @@ pub fn digits(x: f64, count: usize) -> String {
     }
 }
 
+/// All digits of a number, with a power of ten where it is very small or large.
+pub fn number(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
+}
+
 /// Whether a suffix is made of names of variables, such as `xxt`.
 pub fn is_made_of(suffix: &str, variables: &[&str]) -> bool {
     let rest = |variable: &&str| suffix.strip_prefix(*variable).filter(|_| !variable.is_empty());
@@ -67,6 +72,10 @@ mod tests {
         for (x, expected) in cases {
             assert_eq!(digits(x, 4), expected);
         }
+        assert_eq!(
+            [5e17, -3e-14, 0.0, 0.25, 123456.0].map(number),
+            ["5e17", "-3e-14", "0", "0.25", "123456"]
+        );
         assert_eq!([share(0.0), share(0.3876), share(1e-9)], ["0 %", "38.8 %", "1.0e-7 %"]);
     }
 }

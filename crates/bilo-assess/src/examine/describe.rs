@@ -5,7 +5,7 @@ use bilo_expr::typeset::{Names, typeset};
 use bilo_jet::{Activation, Frame};
 use bilo_operator::operator::LocalOperator;
 use bilo_problem::spline::GridAxis;
-use bilo_problem::text::{count, digits};
+use bilo_problem::text::{count, digits, number as shown};
 use bilo_problem::{
     Argument, Condition, Data, Derived, Equation, Examples, FieldAround, Formula, GivenField, HeldBy,
     Likelihood, NetworkChoice, Problem, Regulariser, Sigma, Span, Transform, Unknown, UnknownFunction,
@@ -21,7 +21,7 @@ pub(super) fn coordinates(problem: &Problem) -> Vec<String> {
             ""
         };
         let unit = c.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
-        format!("{} in [{}, {}]{unit}{kind}", c.name, c.lo, c.hi)
+        format!("{} in [{}, {}]{unit}{kind}", c.name, shown(c.lo), shown(c.hi))
     };
     problem.coordinates.iter().map(line).collect()
 }
@@ -70,10 +70,10 @@ pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
             Transform::Identity => String::new(),
             Transform::Log => ", moved as its logarithm".to_owned(),
         };
-        let truth = unknown.truth.map(|truth| format!(", truth {truth}")).unwrap_or_default();
+        let truth = unknown.truth.map(|truth| format!(", truth {}", shown(truth))).unwrap_or_default();
         let used = reach.places_of(number).join(", ");
         let prior = unknown.prior.map(|prior| format!(", prior {prior}")).unwrap_or_default();
-        let (name, guess) = (&unknown.name, unknown.guess);
+        let (name, guess) = (&unknown.name, shown(unknown.guess));
         format!("{name}: guess {guess}{truth}{prior}{moved}; in {used}; {}", reach.way(number))
     };
     let scalars = problem.unknowns.iter().enumerate().map(line);
@@ -114,8 +114,9 @@ fn functions(problem: &Problem, reach: &Reach) -> Vec<String> {
             None => "no regulariser".to_owned(),
         };
         let range = unknown.of.iter().filter(|_| unknown.state().is_some());
-        let range =
-            range.map(|Argument { axis, .. }| format!(", {} in [{}, {}]", axis.name, axis.lo, axis.hi));
+        let range = range.map(|Argument { axis, .. }| {
+            format!(", {} in [{}, {}]", axis.name, shown(axis.lo), shown(axis.hi))
+        });
         let number = problem.unknowns.len() + number;
         format!(
             "{}({}) = {}{}: guess {}{truth}; {regulariser}; in {}; {}",

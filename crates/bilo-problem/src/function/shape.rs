@@ -15,8 +15,9 @@ const HALVINGS: usize = 200;
 /// Halvings of a part of a step: no more digits of it matter.
 const HALVINGS_OF_STEP: usize = 30;
 
-/// A value has moved by more than it should when it did by this much more: rounding is less.
+/// A value has moved by more than it should when it did by this much more, and by more than rounding beside it.
 const FARTHER: f64 = 1.0 + 1e-9;
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// A guess is met if its form differs from it by less than this part of its largest value, or than this if it is zero.
 const MET: f64 = 1e-9;
@@ -88,23 +89,24 @@ impl Shape {
         let at = |shares: &[f64]| -> Vec<f64> {
             net.iter().zip(&steps).zip(shares).map(|((net, step), share)| net + share * step).collect()
         };
-        let too_far = |shares: &[f64]| -> Vec<bool> {
+        let within = |shares: &[f64]| -> Vec<bool> {
             let ends = self.values(&at(shares)).0.into_iter().zip(&before).zip(change);
-            // What is not a number is too far as well.
-            ends.map(|((end, before), change)| !((end - before).abs() <= FARTHER * change.abs())).collect()
+            let far = |before: f64, change: f64| FARTHER * change.abs() + ROUNDING * before.abs();
+            // What is not a number is not.
+            ends.map(|((end, before), change)| (end - before).abs() <= far(*before, *change)).collect()
         };
         let mut shares = vec![1.0; net.len()];
-        let held = too_far(&shares);
-        if held.iter().any(|held| *held) {
+        let free = within(&shares);
+        if free.iter().any(|free| !free) {
             let (mut low, mut high) = (vec![0.0; net.len()], shares.clone());
             for _ in 0..HALVINGS_OF_STEP {
                 let middle: Vec<f64> = low.iter().zip(&high).map(|(low, high)| 0.5 * (low + high)).collect();
-                for (i, is_too_far) in too_far(&middle).into_iter().enumerate() {
-                    if is_too_far { high[i] = middle[i] } else { low[i] = middle[i] }
+                for (i, is_within) in within(&middle).into_iter().enumerate() {
+                    if is_within { low[i] = middle[i] } else { high[i] = middle[i] }
                 }
             }
-            let all = shares.iter_mut().zip(held).zip(low);
-            all.for_each(|((share, held), low)| *share = if held { low } else { *share });
+            let all = shares.iter_mut().zip(free).zip(low);
+            all.for_each(|((share, free), low)| *share = if free { *share } else { low });
         }
         at(&shares)
     }

@@ -171,6 +171,7 @@ pub(crate) fn in_context<T>(
         threads: job.threads,
         hardware: job.hardware,
         from: job.from.as_deref(),
+        near: None,
         interrupt,
     })
 }

@@ -6,6 +6,7 @@ use bilo_assess::{RunContext, assess};
 use bilo_fit::monitor::Monitor;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::text::digits;
+use bilo_problem::theta::Theta;
 use bilo_problem::{Matern, OperatorKind, Problem, Regulariser, RegulariserKind, UnknownFunction};
 
 /// Most searches.
@@ -78,16 +79,16 @@ fn with_weights_by_data(
     method: &dyn Method,
     monitor: &mut Monitor<'_>,
 ) -> Result<Outcome> {
-    let mut problem: Option<Problem> = None;
+    let mut before: Option<(Problem, Theta)> = None;
     let mut round = 1;
     loop {
-        let outcome = match &problem {
-            None => assess(run, method.solve(run, monitor)?)?,
-            Some(problem) => {
-                let run = &RunContext { from: None, ..run.with(problem) };
-                assess(run, method.solve(run, monitor)?)?
-            }
+        let run = match &before {
+            None => *run,
+            Some((problem, theta)) => RunContext { from: None, near: Some(theta), ..run.with(problem) },
         };
+        let mut estimate = method.solve(&run, monitor)?;
+        let theta = estimate.predictor.theta(run.problem)?;
+        let outcome = assess(&run, estimate)?;
         let moves = |weight: f64, better: f64| (better / weight).log10().abs() > SETTLED;
         let settled = !outcome.regularisation.iter().any(|found| moves(found.weight, found.by_evidence));
         let ended = matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit | Stop::Diverged);
@@ -95,7 +96,7 @@ fn with_weights_by_data(
             return Ok(outcome);
         }
         round += 1;
-        problem = Some(with_weights(run.problem, &outcome, monitor));
+        before = Some((with_weights(run.problem, &outcome, monitor), theta));
     }
 }
 

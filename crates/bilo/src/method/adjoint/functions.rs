@@ -35,6 +35,9 @@ pub(super) fn search<'a>(
     loss: ReferenceLoss<'a>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Found<'a>> {
+    if let Some(near) = run.near {
+        return on_grid(run, loss, &Start { theta: near.clone(), steps: 0 }, monitor);
+    }
     let mut so_far = Start { theta: Theta::guess(loss.data.problem())?, steps: 0 };
     if let Some(reference) = run.cheaper_reference(COARSE) {
         let coarse = on_grid(run, ReferenceLoss { reference: &reference, ..loss }, &so_far, monitor)?;
