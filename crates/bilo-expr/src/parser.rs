@@ -293,9 +293,17 @@ impl Parser<'_> {
         let left_span = self.nodes[left].span;
         // A subscript behind parentheses, as print has it.
         if let Some(by) = right.strip_prefix('_').filter(|by| !by.is_empty()) {
-            let inner = self.lexer.text(left_span).trim_start_matches('(').trim_end_matches(')');
+            let whole = self.lexer.text(left_span);
+            let inner = whole.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(whole);
+            // `xx` is twice x.
+            let letters: Vec<String> = by.chars().map(String::from).collect();
+            let by = if letters.iter().all(|letter| *letter == letters[0]) {
+                letters.join(", ")
+            } else {
+                by.to_owned()
+            };
             return Err(ExprError::new(left_span.to(self.current.span), "an operator is missing")
-                .help(format!("write `d({inner}, {by})` for a derivative by {by}")));
+                .help(format!("for a derivative write `d({inner}, {by})`")));
         }
         let left = match self.lexer.text(left_span) {
             short if short.len() <= 20 => short,

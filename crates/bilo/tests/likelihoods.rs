@@ -377,6 +377,30 @@ fn data_beyond_limits_are_chances() {
     assert!((far - 2.0 * 53.231_285).abs() < 1e-3, "{far}");
 }
 
+/// As laboratories write what is below a limit of detection: the same problem as with that limit stated.
+#[test]
+fn limits_in_a_file_are_those_that_may_be_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lab.csv"), "x;value\n0,5;0,4\n1,0;< 0,15\n1,5;<0,15\n2,0;>40\n")
+        .unwrap();
+    std::fs::write(folder.path().join("stated.csv"), "x;value\n0,5;0,4\n1,0;0,15\n1,5;0,15\n2,0;40\n")
+        .unwrap();
+    let read = |file: &str, likelihood: &str| {
+        let text = format!(
+            "name = 'level'\n[coordinates]\nx = [0.0, 2.0]\n[unknown.k]\nguess = 1.0\n[equation.e]\nholds = 'u_x = -k*u'\n\
+             [condition.c]\nat = {{ x = 0 }}\nholds = 'u = 1'\n[observation.o]\nvalue = 'u'\nsigma = 0.1\n\
+             likelihood = {likelihood}\ndata = {{ file = '{file}', decimal = ',' }}\n"
+        );
+        let problem =
+            Problem::from_toml("p.toml", &text, folder.path(), &Overrides::default()).expect("valid");
+        let Observation { data, likelihood, .. } = problem.observations[0].clone();
+        (data, likelihood)
+    };
+    let stated = read("stated.csv", "{ kind = 'censored', below = 0.15, above = 40 }");
+    assert_eq!(read("lab.csv", "'censored'"), stated);
+    assert_eq!(read("lab.csv", "{ kind = 'censored', above = 40 }"), stated);
+}
+
 /// Errors of logarithms: a lognormal density, with a sigma that is known or estimated.
 #[test]
 fn relative_errors_are_normal_in_logarithms() {

@@ -63,6 +63,17 @@ pub(super) fn points(problem: &Problem, equation: &Equation, number: usize) -> S
     count(number, "point") + &equation.points.moving.iter().map(place).collect::<String>()
 }
 
+/// How many data are beyond limits.
+fn beyond(data: &Data, below: Option<f64>, above: Option<f64>) -> String {
+    let count = |is_beyond: &dyn Fn(f64) -> bool| match data {
+        Data::Table(table) => format!("{} ", table.values.iter().filter(|value| is_beyond(**value)).count()),
+        _ => String::new(),
+    };
+    let below = below.map(|limit| format!(", {}at most {}", count(&|value| value <= limit), shown(limit)));
+    let above = above.map(|limit| format!(", {}at least {}", count(&|value| value >= limit), shown(limit)));
+    below.into_iter().chain(above).chain([", likelihood censored".to_owned()]).collect()
+}
+
 /// Every unknown with its start and the way it reaches the losses.
 pub(super) fn unknowns(problem: &Problem, reach: &Reach) -> Vec<String> {
     let line = |(number, unknown): (usize, &Unknown)| {
@@ -219,6 +230,7 @@ pub(super) fn observations(problem: &Problem) -> Vec<String> {
         };
         let likelihood = match o.likelihood {
             Likelihood::Gaussian => String::new(),
+            Likelihood::Censored { below, above } => beyond(&o.data, below, above),
             _ => format!(", likelihood {}", o.likelihood.name()),
         };
         let sigma = match (o.sigma, &o.data, &o.likelihood) {

@@ -14,6 +14,8 @@ pub(crate) struct Csv {
     /// Names of all columns of the file.
     pub(crate) names: Vec<String>,
     source: Arc<Source>,
+    /// What was written as `<0.15`: the column, the row, and on which side of the number the value is.
+    pub(crate) limits: Vec<(usize, usize, Side)>,
     /// Bytes of the cells of each column asked for, by row.
     cells: Vec<Vec<Range<usize>>>,
     separator: char,
@@ -21,6 +23,13 @@ pub(crate) struct Csv {
     decimal_comma: bool,
     /// The rows to take: the place of a column, and what may stand there.
     rows: Vec<(usize, Vec<String>)>,
+}
+
+/// On which side of a limit a value is that nobody could measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Below,
+    Above,
 }
 
 /// Most different words of a column that an error tells.
@@ -65,6 +74,7 @@ impl Csv {
             columns: vec![],
             names: all,
             source: Arc::clone(&source),
+            limits: vec![],
             cells: vec![],
             separator,
             skip_missing: layout.skip_missing,
@@ -122,19 +132,27 @@ impl Csv {
         for (wanted, place) in found.iter().enumerate() {
             let Some(place) = place else { continue };
             let cell = row[*place].clone();
-            let value = self.number(cell.clone(), line.clone())?;
-            self.columns[wanted].get_or_insert_default().push(value);
+            let (value, side) = self.number(cell.clone(), line.clone())?;
+            let column = self.columns[wanted].get_or_insert_default();
+            self.limits.extend(side.map(|side| (wanted, column.len(), side)));
+            column.push(value);
             self.cells[wanted].push(cell);
         }
         Ok(())
     }
 
-    fn number(&self, cell: Range<usize>, line: Range<usize>) -> Result<f64> {
+    /// A number, or one beside which a value is.
+    fn number(&self, cell: Range<usize>, line: Range<usize>) -> Result<(f64, Option<Side>)> {
         let text = &self.source.text[cell.clone()];
-        let parsed = if self.decimal_comma { text.replace(',', ".").parse() } else { text.parse() };
+        let (side, digits) = match text.strip_prefix('<') {
+            Some(limit) => (Some(Side::Below), limit),
+            None => text.strip_prefix('>').map_or((None, text), |limit| (Some(Side::Above), limit)),
+        };
+        let digits = digits.trim_start();
+        let parsed = if self.decimal_comma { digits.replace(',', ".").parse() } else { digits.parse() };
         let missing = text.is_empty() || MISSING.contains(&text.to_ascii_lowercase().as_str());
         let parsed = parsed.ok().filter(|_| !missing);
-        parsed.ok_or_else(|| {
+        parsed.map(|number| (number, side)).ok_or_else(|| {
             let (message, place) = match text.is_empty() {
                 true => ("a number is missing in this row".to_owned(), line),
                 false => (format!("`{text}` is not a number"), cell),

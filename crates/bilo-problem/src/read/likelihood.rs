@@ -24,12 +24,7 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
     let Some(node) = reader.get("likelihood") else { return Ok(Likelihood::Gaussian) };
     let path = reader.path("likelihood");
     if let Value::Text(_) = node.value {
-        let alone = simple(node, coordinates)?;
-        if !matches!(alone, Likelihood::Censored { .. }) {
-            return Ok(alone);
-        }
-        let error = Diagnostic::new("the likelihood `censored` needs a limit", node.origin.clone());
-        return Err(error.help("write `likelihood = { kind = \"censored\", below = 0.1 }`").into());
+        return simple(node, coordinates);
     }
     let inner = Reader::of(node, &path, reader.constants(), &schema::LIKELIHOOD.names())?;
     if let Some(node) = inner.get("custom") {
@@ -51,11 +46,7 @@ pub(super) fn read_likelihood(reader: &Reader<'_>, coordinates: &[Coordinate]) -
         }
         Likelihood::Censored { .. } => {
             only(&inner, &["kind", "below", "above"])?;
-            let (below, above) = (inner.number("below")?, inner.number("above")?);
-            if below.is_none() && above.is_none() {
-                return Err(inner.missing("below", "0.1"));
-            }
-            Ok(Likelihood::Censored { below, above })
+            Ok(Likelihood::Censored { below: inner.number("below")?, above: inner.number("above")? })
         }
         Likelihood::PoissonProcess { .. } => process(&inner, coordinates),
         plain => only(&inner, &["kind"]).map(|()| plain),

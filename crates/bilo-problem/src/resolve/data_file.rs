@@ -1,7 +1,7 @@
 //! Points and observed values from files.
 
 use crate::diagnostic::{Diagnostic, Error, Origin, Result, Source, list};
-use crate::files::csv::Csv;
+use crate::files::csv::{Csv, Side};
 use crate::files::folder::Folder;
 use crate::model::Coordinate;
 use crate::model::observation::Table;
@@ -59,7 +59,9 @@ impl Held {
 
 /// The points of a file.
 pub(crate) fn read_points(file: &DataFile<'_>) -> Result<Vec<Vec<f64>>> {
-    file.load(&file.free_names(), &[])?.points(file)
+    let mut loaded = file.load(&file.free_names(), &[])?;
+    loaded.limits(usize::MAX, &[])?;
+    loaded.points(file)
 }
 
 /// The places of particles in a file, each counted once.
@@ -69,8 +71,16 @@ pub(crate) fn read_particles(file: &DataFile<'_>) -> Result<Table> {
     Ok(Table { coordinates, values, sigma: None })
 }
 
-/// The points, values and numbers of their law, standard deviations or another, of a file.
+/// The points and values of a file, and what else it says of each.
 pub(crate) fn read_table(file: &DataFile<'_>, of_law: &str) -> Result<Table> {
+    let (table, limits) = read_observed(file, of_law)?;
+    limits.refuse()?;
+    Ok(table)
+}
+
+/// The points, values and numbers of their law, standard deviations or another, of a file, and the limits of what could not be
+/// measured.
+pub(crate) fn read_observed(file: &DataFile<'_>, of_law: &str) -> Result<(Table, Limits)> {
     let mut required = file.free_names();
     required.push(file.layout.column(VALUE));
     let mut loaded = file.load(&required, &[file.layout.column(of_law)])?;
@@ -81,7 +91,40 @@ pub(crate) fn read_table(file: &DataFile<'_>, of_law: &str) -> Result<Table> {
     if let Some(sigma) = &sigma {
         loaded.check(required.len(), sigma, |value| not_positive(of_law, value))?;
     }
-    Ok(Table { coordinates: points, values, sigma })
+    let limits = Limits(loaded.limits(required.len() - 1, &values)?);
+    Ok((Table { coordinates: points, values, sigma }, limits))
+}
+
+/// Values written as `<0.15` or `>40`: the limit, the side, and where.
+pub(crate) struct Limits(Vec<(f64, Side, Origin)>);
+
+impl Limits {
+    /// An error if there is one.
+    pub(crate) fn refuse(&self) -> Result<()> {
+        let Some((limit, side, origin)) = self.0.first() else { return Ok(()) };
+        let side = if *side == Side::Below { "below" } else { "above" };
+        let error =
+            Diagnostic::new(format!("this says only that the value is {side} {limit:?}"), origin.clone());
+        Err(error.help("write `likelihood = \"censored\"` for data beyond a limit of detection").into())
+    }
+
+    /// The one limit on a side, beside what is stated of it.
+    pub(crate) fn on(&self, wanted: Side, stated: Option<f64>) -> Result<Option<f64>> {
+        let mut found = stated;
+        for (limit, side, origin) in &self.0 {
+            match found {
+                _ if *side != wanted => {}
+                Some(known) if known != *limit => {
+                    let message = format!("this limit is not {known:?}, as others are");
+                    let help =
+                        "make rows of each limit an observation of their own, told by a column (`rows`)";
+                    return Err(Diagnostic::new(message, origin.clone()).help(help).into());
+                }
+                _ => found = Some(*limit),
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Why a number cannot be used, if it cannot.
@@ -99,11 +142,25 @@ pub(crate) fn not_positive(what: &str, value: f64) -> Option<String> {
 struct Loaded {
     columns: Vec<Option<Vec<f64>>>,
     place: Box<dyn Fn(usize, usize) -> Origin>,
+    /// What was written as `<0.15`, by column and row.
+    limits: Vec<(usize, usize, Side)>,
     /// Whether a row has a place of its own.
     text: bool,
 }
 
 impl Loaded {
+    /// The limits in the column of values; an error if there are any in another one.
+    fn limits(&self, values_in: usize, values: &[f64]) -> Result<Vec<(f64, Side, Origin)>> {
+        let of_value = |&(column, row, side): &(usize, usize, Side)| {
+            let origin = (self.place)(column, row);
+            match column == values_in {
+                true => Ok((values[row], side, origin)),
+                false => Err(Diagnostic::new("only a value may be beyond a limit", origin).into()),
+            }
+        };
+        self.limits.iter().map(of_value).collect()
+    }
+
     fn take(&mut self, column: usize) -> Option<Vec<f64>> {
         self.columns.get_mut(column)?.take()
     }
@@ -208,8 +265,8 @@ impl DataFile<'_> {
         let source = Source::new(self.path().display().to_string(), text);
         let mut csv = Csv::read(source, required, optional, self.layout)?;
         self.check_held(&csv.names, ("a", "column"))?;
-        let columns = std::mem::take(&mut csv.columns);
-        Ok(Loaded { columns, place: Box::new(move |column, row| csv.place(column, row)), text: true })
+        let (columns, limits) = (std::mem::take(&mut csv.columns), std::mem::take(&mut csv.limits));
+        Ok(Loaded { columns, limits, place: Box::new(move |column, row| csv.place(column, row)), text: true })
     }
 
     fn load_npy(&self, bytes: &[u8], required: &[&str], optional: &[&str]) -> Result<Loaded> {
@@ -254,7 +311,7 @@ impl DataFile<'_> {
 
     fn binary(&self, columns: Vec<Option<Vec<f64>>>) -> Loaded {
         let origin = self.origin.clone();
-        Loaded { columns, place: Box::new(move |_, _| origin.clone()), text: false }
+        Loaded { columns, limits: vec![], place: Box::new(move |_, _| origin.clone()), text: false }
     }
 
     fn member(&self, archive: &mut Archive, name: &str) -> Result<Option<Array>> {

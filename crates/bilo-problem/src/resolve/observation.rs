@@ -1,10 +1,11 @@
 //! Observations with their data at hand.
 
 use crate::diagnostic::{Diagnostic, Error, Result};
+use crate::files::csv::Side;
 use crate::model::domain::Coordinate;
 use crate::model::likelihood::Likelihood;
 use crate::model::observation::{Data, Made, Observation, Sigma};
-use crate::resolve::data_file::{DataFile, Held, SIGMA, TRIALS, read_particles, read_table};
+use crate::resolve::data_file::{DataFile, Held, SIGMA, TRIALS, read_observed, read_particles, read_table};
 use crate::resolve::functional;
 use crate::resolve::points::{self, Ground};
 use crate::written::ObservationSpec;
@@ -29,7 +30,15 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         return Err(Diagnostic::new(message, term.integrand.origin.clone()).into());
     }
     let absent = functional::absent(&terms, states, ground);
-    let mut data = data(spec.data.choice, &spec.likelihood, &absent, &format!("{path}.data"), ground)?;
+    let (mut data, likelihood) =
+        data(spec.data.choice, spec.likelihood, &absent, &format!("{path}.data"), ground)?;
+    if likelihood == (Likelihood::Censored { below: None, above: None }) {
+        let error =
+            ground.places.error(&format!("{path}.likelihood"), "the likelihood `censored` needs a limit");
+        let help =
+            "write `likelihood = { kind = \"censored\", below = 0.1 }`, or `<0.1` for such data in a file";
+        return Err(error.help(help).into());
+    }
     if let (Data::Table(table), Sigma::Known(sigma)) = (&mut data, spec.sigma) {
         if table.sigma.is_some() {
             let message = "the data have a column `sigma` of their own";
@@ -42,7 +51,7 @@ pub(crate) fn resolve(spec: ObservationSpec, states: &[&str], ground: Ground<'_>
         terms,
         data,
         name: spec.name,
-        likelihood: spec.likelihood,
+        likelihood,
         sigma: spec.sigma,
         unit: spec.unit,
         weight: spec.weight,
@@ -54,18 +63,20 @@ fn no_value(path: &str, ground: Ground<'_>) -> Error {
     error.help("add `value = \"u\"`").into()
 }
 
-/// Values at points, or places of particles only.
+/// Values at points, or places of particles only; and the likelihood with the limits that they state.
 fn data(
     choice: DataChoice,
-    likelihood: &Likelihood,
+    likelihood: Likelihood,
     absent: &[usize],
     path: &str,
     ground: Ground<'_>,
-) -> Result<Data> {
+) -> Result<(Data, Likelihood)> {
     match choice {
-        DataChoice::Table(table) => Ok(Data::Table(table)),
-        DataChoice::Drawn => Ok(Data::Drawn),
-        DataChoice::Synthetic(spec) => synthetic(spec, absent, &format!("{path}.synthetic"), ground),
+        DataChoice::Table(table) => Ok((Data::Table(table), likelihood)),
+        DataChoice::Drawn => Ok((Data::Drawn, likelihood)),
+        DataChoice::Synthetic(spec) => {
+            Ok((synthetic(spec, absent, &format!("{path}.synthetic"), ground)?, likelihood))
+        }
         DataChoice::File(FileSpec { name, at, layout }) => {
             let origin = &ground.places.get(&format!("{path}.file"));
             let mut held = ground.held(&at, path)?;
@@ -76,11 +87,17 @@ fn data(
             let held = &held;
             let Ground { folder, coordinates, .. } = ground;
             let file = DataFile { name: &name, folder, origin, coordinates, held, layout: &layout };
-            Ok(Data::Table(match likelihood {
+            let table = match likelihood {
                 Likelihood::PoissonProcess { .. } => read_particles(&file)?,
                 Likelihood::Binomial { .. } => read_table(&file, TRIALS)?,
+                Likelihood::Censored { below, above } => {
+                    let (table, limits) = read_observed(&file, SIGMA)?;
+                    let (below, above) = (limits.on(Side::Below, below)?, limits.on(Side::Above, above)?);
+                    return Ok((Data::Table(table), Likelihood::Censored { below, above }));
+                }
                 _ => read_table(&file, SIGMA)?,
-            }))
+            };
+            Ok((Data::Table(table), likelihood))
         }
     }
 }

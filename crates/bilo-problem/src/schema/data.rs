@@ -250,13 +250,13 @@ pub(crate) static LIKELIHOOD: TableSchema = TableSchema {
         optional(
             "below",
             Number,
-            "none",
+            "what the file has as `<0.1`",
             "`\"censored\"` only: a datum at or below says that the quantity is below",
         ),
         optional(
             "above",
             Number,
-            "none",
+            "what the file has as `>40`",
             "`\"censored\"` only: a datum at or above says that the quantity is above",
         ),
         optional("freedom", Positive, "`4`", "Student's distribution only: its degrees of freedom"),
