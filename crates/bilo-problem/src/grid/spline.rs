@@ -95,7 +95,25 @@ pub struct Spline {
 /// Most nodes along one coordinate that the value at a point depends on.
 const REACH: usize = 4;
 
+/// A table goes back and forth between few values if it has so many nodes at least for each of them, and is at another one at this
+/// part of its nodes.
+const VISITS: usize = 3;
+const CHANGING: f64 = 0.75;
+
 impl Spline {
+    /// How many values a function of one coordinate goes back and forth between, with straight lines from one to the next: a
+    /// switch that was meant to jump, perhaps.
+    pub fn zigzags(&self) -> Option<usize> {
+        let straight = self.axes.len() == 1 && self.interpolation == Interpolation::Linear;
+        let changes = self.coefficients.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let turns = changes as f64 >= CHANGING * (self.coefficients.len() - 1) as f64;
+        let mut values = self.coefficients.clone();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let few = VISITS * values.len() <= self.coefficients.len();
+        (straight && turns && few).then_some(values.len())
+    }
+
     /// The function with these values at the nodes, in row-major order.
     ///
     /// # Panics
@@ -371,6 +389,20 @@ mod tests {
         let x: Vec<f64> = (0..=60).map(|i| -1.0 + f64::from(i) * 0.05).collect();
         let y = (0..=60).map(|i| (f64::from(i) * 0.37).fract()).collect();
         [x, y]
+    }
+
+    /// A pump that is switched; a trapezoid by its corners, a logger that repeats itself, and a curve are none.
+    #[test]
+    fn what_goes_back_and_forth_between_few_values_is_told() {
+        let zigzags = |interpolation, values: &[f64]| {
+            Spline::new(interpolation, vec![axis(0.0, 1.0, values.len())], values.to_vec()).zigzags()
+        };
+        let pump = [0.0, 2.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0];
+        assert_eq!(zigzags(Interpolation::Linear, &pump), Some(2));
+        assert_eq!(zigzags(Interpolation::Previous, &pump), None);
+        assert_eq!(zigzags(Interpolation::Linear, &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]), None);
+        assert_eq!(zigzags(Interpolation::Linear, &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]), None);
+        assert_eq!(zigzags(Interpolation::Linear, &[0.0, 0.1, 0.4, 0.9, 1.6, 2.5]), None);
     }
 
     /// x³ y² - 2 x y³ + x² with every derivative up to the third along x: a polynomial that cubics hold, so up

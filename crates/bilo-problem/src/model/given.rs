@@ -29,6 +29,15 @@ impl PartialEq for GivenField {
 }
 
 impl GivenField {
+    /// What may not be meant of it.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let values = self.spline.zigzags()?;
+        Some(format!(
+            "given.{} goes back and forth between {values} values in straight lines; if it is switched, write `interpolation = \"previous\"`",
+            self.name
+        ))
+    }
+
     /// A derivative, of these orders along its coordinates, at points given by one column per coordinate of
     /// the problem.
     pub fn at(&self, columns: &[Vec<f64>], orders: &[u8]) -> Vec<f64> {

@@ -25,6 +25,7 @@ use crate::evaluate::names::NET;
 use crate::files::folder::Folder;
 use crate::model::domain::Constant;
 use crate::model::formula::Formula;
+use crate::model::given::GivenField;
 use crate::model::learning::Learning;
 use crate::model::problem::Problem;
 use crate::model::statement::{Derived, Equation, Input, State};
@@ -102,6 +103,7 @@ pub(crate) fn resolve(written: Written, folder: Folder<'_>, extent: Extent) -> R
     };
     check::check(&problem, places, extent)?;
     problem.remarks = units::check(&problem, &units, places)?;
+    problem.remarks.extend(problem.given.iter().filter_map(GivenField::remark));
     composed.finish(&mut problem)?;
     Ok(problem)
 }
