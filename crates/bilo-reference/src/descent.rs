@@ -158,8 +158,12 @@ impl<'a> Target<'a> {
         };
         let mut moved_nets = vec![];
         for ((shape, net), change) in self.shapes.iter().zip(nets).zip(&change.functions) {
-            let change: Vec<f64> = change.iter().map(|change| part * change).collect();
-            let net = shape.moved(net, &change);
+            let slopes = shape.values(net).1;
+            let along = |(net, (slope, change)): (&f64, (&f64, &f64))| match *slope {
+                0.0 => *net,
+                slope => net + part * change / slope,
+            };
+            let net: Vec<f64> = net.iter().zip(slopes.iter().zip(change)).map(along).collect();
             moved.functions.push(shape.values(&net).0);
             moved_nets.push(net);
         }

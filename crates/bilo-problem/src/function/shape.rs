@@ -12,13 +12,6 @@ const FARTHEST: f64 = 1e6;
 /// Halvings of a bracket: down to rounding.
 const HALVINGS: usize = 200;
 
-/// Halvings of a part of a step: no more digits of it matter.
-const HALVINGS_OF_STEP: usize = 30;
-
-/// A value has moved by more than it should when it did by this much more, and by more than rounding beside it.
-const FARTHER: f64 = 1.0 + 1e-9;
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
-
 /// A guess is met if its form differs from it by less than this part of its largest value, or than this if it is zero.
 const MET: f64 = 1e-9;
 
@@ -81,36 +74,6 @@ impl Shape {
         Ok(net)
     }
 
-    /// `net` where each value moves along its slope by a change, and by no more than that: an exponential would go farther up.
-    pub fn moved(&self, net: &[f64], change: &[f64]) -> Vec<f64> {
-        let (before, slopes) = self.values(net);
-        let along = |(slope, change): (&f64, &f64)| if *slope == 0.0 { 0.0 } else { change / slope };
-        let steps: Vec<f64> = slopes.iter().zip(change).map(along).collect();
-        let at = |shares: &[f64]| -> Vec<f64> {
-            net.iter().zip(&steps).zip(shares).map(|((net, step), share)| net + share * step).collect()
-        };
-        let within = |shares: &[f64]| -> Vec<bool> {
-            let ends = self.values(&at(shares)).0.into_iter().zip(&before).zip(change);
-            let far = |before: f64, change: f64| FARTHER * change.abs() + ROUNDING * before.abs();
-            // What is not a number is not.
-            ends.map(|((end, before), change)| (end - before).abs() <= far(*before, *change)).collect()
-        };
-        let mut shares = vec![1.0; net.len()];
-        let free = within(&shares);
-        if free.iter().any(|free| !free) {
-            let (mut low, mut high) = (vec![0.0; net.len()], shares.clone());
-            for _ in 0..HALVINGS_OF_STEP {
-                let middle: Vec<f64> = low.iter().zip(&high).map(|(low, high)| 0.5 * (low + high)).collect();
-                for (i, is_within) in within(&middle).into_iter().enumerate() {
-                    if is_within { low[i] = middle[i] } else { high[i] = middle[i] }
-                }
-            }
-            let all = shares.iter_mut().zip(free).zip(low);
-            all.for_each(|((share, free), low)| *share = if free { *share } else { low });
-        }
-        at(&shares)
-    }
-
     fn require_met(&self, values: &[f64], net: &[f64], function: &UnknownFunction) -> Result<()> {
         let made = self.values(net).0;
         let size = unit(values.iter().fold(0.0_f64, |size, value| size.max(value.abs())));
@@ -127,41 +90,5 @@ impl Shape {
         );
         let help = "state a function with the boundary values, the sign and the range that the form holds";
         Err(Diagnostic::new(message, function.guess.origin().clone()).help(help).into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Overrides;
-
-    /// A form of its own for a function D(x) on four nodes.
-    fn shape(form: &str) -> Shape {
-        let text = format!(
-            "name = 'p'\n[coordinates]\nx = [0.0, 3.0]\n[unknown.D]\nof = ['x']\ngrid = {{ x = 4 }}\nguess = '2'\ntruth = '2'\nform = '{form}'\n\
-             [equation.e]\nholds = 'd(D*u_x, x) = 1'\n[condition.ends]\nat = {{ x = [0.0, 3.0] }}\nholds = 'u = 0'\n\
-             [observation.o]\nvalue = 'u'\ndata = {{ synthetic = {{ grid = {{ x = 4 }} }} }}\n"
-        );
-        let problem = Problem::from_toml("p.toml", &text, std::path::Path::new("."), &Overrides::default())
-            .expect("valid");
-        Shape::new(&problem, &problem.functions[0]).expect("a form")
-    }
-
-    /// Where the form is an exponential, values rise by what is asked for, 1e-8 of it less at most, and fall by less: exp(-1.5)
-    /// of what they were, not below zero.
-    #[test]
-    fn values_move_by_no_more_than_asked_for() {
-        let shape = shape("exp(net)");
-        let net = shape.moved(&[0.0; 4], &[3.0, -1.5, 0.0, 1e-3]);
-        let exact = [4.0, (-1.5_f64).exp(), 1.0, 1.0 + 1e-3];
-        for (value, exact) in shape.values(&net).0.iter().zip(exact) {
-            assert!((value - exact).abs() < 3e-8, "{value}, not {exact}");
-        }
-    }
-
-    #[test]
-    fn straight_forms_move_along_their_slopes() {
-        let net = shape("2 + 0.5*net").moved(&[0.1, 0.2, 0.3, 0.4], &[3.0, -9.0, 0.0, 1e-3]);
-        assert_eq!(net, [0.1 + 6.0, 0.2 - 18.0, 0.3, 0.4 + 2e-3]);
     }
 }

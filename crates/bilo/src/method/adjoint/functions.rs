@@ -13,10 +13,12 @@ use bilo_problem::theta::Theta;
 use bilo_reference::descent::{self, ObjectiveAt, Target};
 use bilo_reference::misfit::ReferenceLoss;
 
-/// Most steps of Gauss-Newton, and most that gain less than half of what they promise; if these are not enough, L-BFGS goes on.
-const MOST: usize = 100;
-const MOST_DISAPPOINTING: usize = 25;
-const HALF: f64 = 0.5;
+/// Most steps of Gauss-Newton; if these are not enough, L-BFGS goes on ..
+const MOST: usize = 25;
+
+/// .. unless the next step promises no more of the logarithm of the likelihood than this: then the end is near, in so many.
+const NEARLY: f64 = 1.0;
+const MOST_TO_THE_END: usize = 50;
 
 /// Converged when the logarithm of the likelihood rises by less than this ..
 const LITTLE: f64 = 1e-4;
@@ -90,8 +92,7 @@ fn gauss_newton<'a>(
     // The loss is 2/N times minus the logarithm of the likelihood, or moves as that does where it is small.
     let unit = 2.0 / run.data().joint().count().max(1.0);
     let mut derivatives: Option<Derivatives> = None;
-    let mut disappointing = 0;
-    for step in 1..=MOST {
+    for step in 1..=MOST_TO_THE_END {
         let eta = run.problem.thetas(&here.evaluation.theta.eta);
         if let Some(stop) = monitor.rare_step(start.steps + step, &here.terms, &eta).stop {
             return Ok(Newton::Ended(ended(here, stop, start.steps + step)));
@@ -113,18 +114,17 @@ fn gauss_newton<'a>(
             gain = here.total - next.total;
             (here, nets) = (next, moved);
         }
-        disappointing += usize::from(gain < HALF * promised);
         match gain <= LITTLE * log_likelihood {
             true if promised <= NOTHING * log_likelihood => {
                 return Ok(Newton::Ended(ended(here, Stop::Converged, start.steps + step)));
             }
             true if fresh => return Ok(Newton::At(here, step)),
-            _ if disappointing == MOST_DISAPPOINTING => return Ok(Newton::At(here, step)),
+            _ if step >= MOST && promised > NEARLY * log_likelihood => return Ok(Newton::At(here, step)),
             _ if gain < AS_PROMISED * promised => derivatives = None,
             _ => {}
         }
     }
-    Ok(Newton::At(here, MOST))
+    Ok(Newton::At(here, MOST_TO_THE_END))
 }
 
 /// A part of a change that makes the loss no larger, and `net` of the functions there; none if there is no such.
