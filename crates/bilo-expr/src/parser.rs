@@ -291,26 +291,13 @@ impl Parser<'_> {
             _ => return Ok(()),
         };
         let left_span = self.nodes[left].span;
-        // A subscript behind parentheses, as print has it.
-        if let Some(by) = right.strip_prefix('_').filter(|by| !by.is_empty()) {
-            let whole = self.lexer.text(left_span);
-            let inner = whole.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(whole);
-            // `xx` is twice x.
-            let letters: Vec<String> = by.chars().map(String::from).collect();
-            let by = if letters.iter().all(|letter| *letter == letters[0]) {
-                letters.join(", ")
-            } else {
-                by.to_owned()
-            };
-            return Err(ExprError::new(left_span.to(self.current.span), "an operator is missing")
-                .help(format!("for a derivative write `d({inner}, {by})`")));
-        }
-        let left = match self.lexer.text(left_span) {
-            short if short.len() <= 20 => short,
-            _ => "(...)",
+        let whole = self.lexer.text(left_span);
+        let left = if whole.len() <= 20 { whole } else { "(...)" };
+        let help = match right.strip_prefix('_').filter(|by| !by.is_empty()) {
+            Some(by) => format!("for a derivative write `{}`", derivative(whole, by)),
+            None => format!("write `{left}*{right}`"),
         };
-        Err(ExprError::new(left_span.to(self.current.span), "an operator is missing")
-            .help(format!("write `{left}*{right}`")))
+        Err(ExprError::new(left_span.to(self.current.span), "an operator is missing").help(help))
     }
 
     fn push(&mut self, kind: AstKind, span: Span) -> NodeId {
@@ -367,4 +354,15 @@ fn infix(token: Token) -> Option<(Operator, u8)> {
         Token::Caret => (Operator::Pow, POWER),
         _ => return None,
     })
+}
+
+/// What stands for a subscript behind parentheses, as print has it: `d(a*u_x, x)` for `(a*u_x)_x`.
+fn derivative(of: &str, by: &str) -> String {
+    let inner = of.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(of);
+    let mut letters: Vec<&str> = by.split("").filter(|letter| !letter.is_empty()).collect();
+    // `xx` is twice x; letters that differ may be one name.
+    if letters.windows(2).any(|pair| pair[0] != pair[1]) {
+        letters = vec![by];
+    }
+    format!("d({inner}, {})", letters.join(", "))
 }

@@ -16,7 +16,8 @@ use bilo_reference::misfit::ReferenceLoss;
 /// Most steps of Gauss-Newton; if these are not enough, L-BFGS goes on ..
 const MOST: usize = 25;
 
-/// .. unless the next step promises no more of the logarithm of the likelihood than this: then the end is near, in so many.
+/// .. unless the last step promised no more of the logarithm of the likelihood than this: then the end is near, and so many steps are
+/// enough.
 const NEARLY: f64 = 1.0;
 const MOST_TO_THE_END: usize = 50;
 
