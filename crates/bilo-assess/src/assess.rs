@@ -4,6 +4,7 @@ use crate::audit::{GradientSource, OperatorAt, near};
 use crate::context::RunContext;
 use crate::estimate::{Estimate, Remedy};
 use crate::evidence::Evidence;
+use crate::function_search::gauss_newton;
 use crate::function_uncertainty::FunctionFit;
 use crate::goodness::goodness;
 use crate::misfits::misfits;
@@ -13,7 +14,7 @@ use crate::outcome::{
     Stop,
 };
 use crate::picture::{self, Solutions};
-use crate::predictor::{OperatorPredictor, Predictor};
+use crate::predictor::{OperatorPredictor, Predictor, ReferencePredictor};
 use crate::solver_error::{self, Grid};
 use crate::uncertainty::Uncertainty;
 use crate::{best_fit, derived, function_score, function_uncertainty, intervals, laplace, minima};
@@ -23,7 +24,8 @@ use bilo_problem::diagnostic::{Error, ErrorKind, Result};
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::Theta;
 use bilo_problem::{GradientMode, Problem, Regulariser, RegulariserKind};
-use bilo_reference::misfit::Evaluation;
+use bilo_reference::descent::Target;
+use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 use std::time::Duration;
 
 /// How long the checks may go on after somebody asked to stop.
@@ -48,7 +50,8 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
     let is_best_fit = searched_with.is_some();
     let inspector = run.inspector(GradientSource::Slopes);
     let evaluation = searched_with.map_or_else(|| inspector.evaluate(&theta), Ok);
-    let mut grid = evaluation.as_ref().ok().and_then(|evaluation| solver_error::find(run, evaluation));
+    let mut grid =
+        evaluation.as_ref().ok().and_then(|evaluation| solver_error::find(run, evaluation, is_best_fit));
     let Some((problem, solver)) = grid.as_mut().and_then(|grid| grid.finer.take()) else {
         return assessed(run, estimate, Place { theta, evaluation, is_best_fit, grid });
     };
@@ -56,8 +59,11 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
     let run = RunContext { problem: &problem, reference: &reference, ..*run };
     let evaluation = run.inspector(GradientSource::Slopes).evaluate(&theta);
     let place = Place { theta, evaluation, is_best_fit: false, grid };
-    let searches = is_best_fit && problem.functions.is_empty();
-    let place = if searches { place.searched_again(&run)? } else { place };
+    let place = if is_best_fit { place.searched_again(&run)? } else { place };
+    if is_best_fit {
+        estimate.predictor =
+            Box::new(ReferencePredictor::at(place.theta.clone(), estimate.predictor.device()));
+    }
     let mut outcome = assessed(&run, estimate, place)?;
     let resolution = run.reference.as_ref().map(|reference| reference.describe()).unwrap_or_default();
     outcome.notes.push(format!("the grid of the reference solver was refined: {resolution}"));
@@ -67,20 +73,41 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
 impl<'b> Place<'b> {
     /// Where the reference solver's own search ends on a finer grid; as it was if that does not converge.
     fn searched_again(self, run: &RunContext<'b>) -> Result<Self> {
-        let mut loss = run.inspector(GradientSource::Slopes).loss()?;
+        let loss = run.inspector(GradientSource::Slopes).loss()?;
         let evaluation = match self.evaluation {
             Ok(evaluation) => evaluation,
             unsolved => return Ok(Place { evaluation: unsolved, ..self }),
         };
-        let optimum = minimise(&mut loss, evaluation, &mut |_| None)?;
-        let theta = optimum.evaluation.theta.clone();
-        let is_best_fit = optimum.stop == Stop::Converged;
+        let (evaluation, is_best_fit) = match run.problem.functions.is_empty() {
+            true => best_numbers(loss, evaluation),
+            false => best_functions(run, loss, evaluation),
+        }?;
+        let theta = evaluation.theta.clone();
         let unknowns = |theta: &Theta| run.problem.thetas(&theta.eta);
         let grid = self.grid.map(|grid| match grid.explains(&unknowns(&self.theta), &unknowns(&theta)) {
             true => grid,
-            false => solver_error::of_grid(run, &optimum.evaluation).unwrap_or(grid),
+            false => solver_error::of_grid(run, &evaluation).unwrap_or(grid),
         });
-        Ok(Place { theta, evaluation: Ok(optimum.evaluation), is_best_fit, grid })
+        Ok(Place { theta, evaluation: Ok(evaluation), is_best_fit, grid })
+    }
+}
+
+/// Where a search for numbers ends, and whether that is a best fit.
+fn best_numbers<'b>(mut loss: ReferenceLoss<'b>, from: Evaluation<'b>) -> Result<(Evaluation<'b>, bool)> {
+    let optimum = minimise(&mut loss, from, &mut |_| None)?;
+    Ok((optimum.evaluation, optimum.stop == Stop::Converged))
+}
+
+/// Where one for functions ends: a best fit even without an end, as those are that begin here.
+fn best_functions<'b>(
+    run: &RunContext<'b>,
+    loss: ReferenceLoss<'b>,
+    from: Evaluation<'b>,
+) -> Result<(Evaluation<'b>, bool)> {
+    match gauss_newton(run, &Target::new(loss)?, &from.theta, &mut |_| None) {
+        Ok(found) => Ok((found.end.evaluation, true)),
+        Err(error) if error.ends_search() => Ok((from, false)),
+        Err(error) => Err(error),
     }
 }
 

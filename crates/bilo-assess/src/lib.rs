@@ -16,6 +16,7 @@ mod estimate;
 pub mod evidence;
 pub mod examine;
 mod function_score;
+pub mod function_search;
 pub mod function_uncertainty;
 pub mod goodness;
 pub mod identify;

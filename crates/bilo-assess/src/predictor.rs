@@ -177,6 +177,11 @@ impl<'a> ReferencePredictor<'a> {
     pub fn new(evaluation: Evaluation<'a>, device: String) -> Self {
         Self { theta: evaluation.theta.clone(), device, evaluation: Some(evaluation) }
     }
+
+    /// Where a search on a finer grid ended.
+    pub(crate) fn at(theta: Theta, device: String) -> Self {
+        Self { theta, device, evaluation: None }
+    }
 }
 
 impl<'a> Predictor<'a> for ReferencePredictor<'a> {

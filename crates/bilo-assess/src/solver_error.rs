@@ -3,7 +3,8 @@
 //! The same unknowns are solved for on a grid of twice the cells' size. The difference of the observed values says by how
 //! much the values on the finer grid are off, and one step of Gauss-Newton with the derivatives at hand by how much the
 //! unknowns are, which follow the data through the grid's error. While that is more than a tenth of an error bar, the grid is
-//! refined, as far as a fixed amount of work allows; not so beside unknown functions, for which the shift alone is told.
+//! refined, as far as a fixed amount of work allows; beside unknown functions only where the reference solver itself has searched
+//! for them, and can go on.
 
 use crate::audit::GradientSource;
 use crate::context::RunContext;
@@ -60,9 +61,11 @@ pub(crate) struct Grid {
     pub(crate) outcome: Discretisation,
 }
 
-/// Finds the error of the grid where the reference solver has been, and refines it; none for data that the same grid made.
-pub(crate) fn find(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Grid> {
-    search(run, evaluation).map(Search::refine)
+/// Finds the error of the grid where the reference solver has been, which may be where it has searched itself, and refines
+/// it; none for data that the same grid made.
+pub(crate) fn find(run: &RunContext<'_>, evaluation: &Evaluation<'_>, is_best_fit: bool) -> Option<Grid> {
+    let refines = is_best_fit || run.problem.functions.is_empty();
+    search(run, evaluation).map(if refines { Search::refine } else { Search::told })
 }
 
 /// The error of a grid that was refined already, from three grids if there are such.
@@ -134,9 +137,8 @@ impl<'a> Search<'a> {
     }
 
     fn refine(mut self) -> Grid {
-        let numbers = self.run.problem.functions.is_empty();
         let coarse = |search: &Self| search.ratios().is_some_and(|ratios| largest(&ratios) > FINE);
-        while numbers && coarse(&self) && !self.is_beside_the_point() {
+        while coarse(&self) && !self.is_beside_the_point() {
             if !self.next() {
                 // What no finer grid tells, a coarser one may.
                 if self.values.len() == 2 {

@@ -345,6 +345,11 @@ impl Grid {
         (0..first).flat_map(move |i| (0..second).map(move |j| (i % rows) * columns + j % columns))
     }
 
+    /// Whether fields have more entries than there are nodes, as those of periodic axes do, whose two ends are one node.
+    pub(crate) fn wraps(&self) -> bool {
+        self.lines.iter().any(|line| line.positions().len() != line.nodes())
+    }
+
     /// Position of a node along each axis; the second is 0 in one dimension.
     pub(crate) fn along_axes(&self, node: usize) -> [usize; 2] {
         match self.lines.get(1) {

@@ -350,8 +350,7 @@ fn steady_stage(discrete: &Discrete) -> Stage {
 
 /// The stages of a time step, as they were solved, and their values.
 fn solved_stages(step: &Step, solution: &Solution, level: usize) -> Vec<(Stage, Vec<f64>)> {
-    let (u, mut values) = (solution.level(level), solution.stages[level].clone());
-    values.push(solution.level(level + 1));
+    let (u, values) = (solution.level(level), solution.stages(level));
     let earlier: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
     let stages: Vec<Stage> =
         (0..step.stages()).map(|number| step.stage(number, &u, &earlier[..number])).collect();

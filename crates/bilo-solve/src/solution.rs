@@ -36,8 +36,8 @@ pub struct Solution {
     moving: Option<(Vec<Vec<f64>>, f64)>,
     /// What it was solved for.
     pub(crate) values: Values,
-    /// The stages of every time step but the last, which is the next level; for linearisations.
-    pub(crate) stages: Vec<Vec<Vec<f64>>>,
+    /// The stages of every time step but the last, which is the next level, behind each other; for linearisations.
+    stages: Vec<f64>,
 }
 
 /// Weights on the values of a solution: the derivative of a number by the
@@ -66,13 +66,16 @@ impl Load {
 impl Solution {
     /// An empty solution on a grid.
     pub(crate) fn new(grid: &Grid, time: Option<Line>, states: usize) -> Solution {
+        let times = time.as_ref().map_or(1, |time| time.positions().len());
+        // Each field is one block: many small ones in many pages are slow to go through.
+        let room = times * grid.field_nodes().count();
         Solution {
             axes: grid.lines.iter().map(|line| line.positions().to_vec()).collect(),
             t: time.as_ref().map_or(vec![0.0], |time| time.positions().to_vec()),
             work: Work::default(),
             grid: grid.clone(),
             time,
-            fields: vec![Vec::new(); states],
+            fields: (0..states).map(|_| Vec::with_capacity(room)).collect(),
             moving: None,
             values: Values::default(),
             stages: Vec::new(),
@@ -90,15 +93,45 @@ impl Solution {
     /// Appends the unknown vector of one time.
     pub(crate) fn push(&mut self, u: &[f64]) {
         for (field, column) in self.fields.iter_mut().zip(u.chunks_exact(self.grid.nodes())) {
-            field.extend(self.grid.field_nodes().map(|node| column[node]));
+            match self.grid.wraps() {
+                false => field.extend_from_slice(column),
+                true => field.extend(self.grid.field_nodes().map(|node| column[node])),
+            }
         }
     }
 
     /// The unknown vector of one time.
     pub(crate) fn level(&self, k: usize) -> Vec<f64> {
-        let mut u = vec![0.0; self.fields.len() * self.grid.nodes()];
+        let nodes = self.grid.nodes();
+        if !self.grid.wraps() {
+            return self
+                .fields
+                .iter()
+                .flat_map(|field| &field[k * nodes..(k + 1) * nodes])
+                .copied()
+                .collect();
+        }
+        let mut u = vec![0.0; self.fields.len() * nodes];
         self.for_each_at(k, &self.fields, |unknown, value| u[unknown] = value);
         u
+    }
+
+    /// Appends the stages of a step in time and what it came to.
+    pub(crate) fn push_step(&mut self, inner: &[Vec<f64>], end: &[f64]) {
+        if self.stages.is_empty() {
+            self.stages.reserve_exact((self.t.len() - 1) * inner.len() * end.len());
+        }
+        inner.iter().for_each(|stage| self.stages.extend_from_slice(stage));
+        self.push(end);
+    }
+
+    /// The stages of the step from a level to the next, which is the last of them.
+    pub(crate) fn stages(&self, level: usize) -> Vec<Vec<f64>> {
+        let (size, inner) = (self.fields.len() * self.grid.nodes(), self.stages.len() / (self.t.len() - 1));
+        let mut stages: Vec<Vec<f64>> =
+            self.stages[level * inner..(level + 1) * inner].chunks_exact(size).map(<[f64]>::to_vec).collect();
+        stages.push(self.level(level + 1));
+        stages
     }
 
     /// Weights on the unknown vector of one time.

@@ -243,8 +243,7 @@ impl Solver {
         let mut work = solution.work;
         march(system, self.method(), start, &time, &mut work, |stages| {
             let (u, inner) = stages.split_last().expect("a method has stages");
-            solution.stages.push(inner.to_vec());
-            solution.push(u);
+            solution.push_step(inner, u);
         })?;
         solution.work = work;
         Ok(solution)

@@ -1,6 +1,7 @@
 //! The discrete equations for given values: residual vector and Jacobian.
 
 use bilo_expr::{Input, Scratch, Tape};
+use bilo_linear::clear_upper_halves;
 
 use crate::compile::{Block, Slot};
 use crate::compiled::{Compiled, Values};
@@ -199,6 +200,7 @@ impl<'a> System<'a> {
 
     /// Residuals at `u`.
     pub(crate) fn evaluate(&mut self, u: &[f64], stage: &Stage) {
+        clear_upper_halves();
         let nodes = self.nodes();
         self.u.copy_from_slice(u);
         for ((v, u), base) in self.velocity.iter_mut().zip(u).zip(&stage.base) {

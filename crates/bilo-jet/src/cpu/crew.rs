@@ -1,6 +1,7 @@
 //! Threads that share out work: the one that asks, and its helpers. Whoever is free takes the next piece, so that
 //! none waits long for the others at the end; and since the asking thread works as well, a single thread has nobody to wait for.
 
+use bilo_linear::clear_upper_halves;
 use std::sync::Mutex;
 
 /// The helpers.
@@ -38,6 +39,7 @@ impl Crew {
         let next = || queue.lock().expect("no holder panicked").next();
         let take = || {
             let Some(mut item) = next() else { return };
+            clear_upper_halves();
             let mut own = make();
             loop {
                 work(&mut own, item);
