@@ -49,7 +49,12 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
     let searched_with: Option<Evaluation<'b>> = estimate.predictor.take_evaluation();
     let is_best_fit = searched_with.is_some();
     let inspector = run.inspector(GradientSource::Slopes);
-    let evaluation = searched_with.map_or_else(|| inspector.evaluate(&theta), Ok);
+    let mut state =
+        |state: usize, columns: &[Vec<f64>]| estimate.predictor.state(run.problem, state, columns);
+    let evaluation = match searched_with {
+        Some(evaluation) => Ok(evaluation),
+        None => inspector.loss().and_then(|loss| loss.evaluate_from(&theta, &mut state)),
+    };
     let mut grid =
         evaluation.as_ref().ok().and_then(|evaluation| solver_error::find(run, evaluation, is_best_fit));
     let Some((problem, solver)) = grid.as_mut().and_then(|grid| grid.finer.take()) else {
@@ -57,7 +62,8 @@ fn on_fine_grid<'b, 'a: 'b>(run: &RunContext<'b>, mut estimate: Estimate<'a>) ->
     };
     let reference = Ok(solver);
     let run = RunContext { problem: &problem, reference: &reference, ..*run };
-    let evaluation = run.inspector(GradientSource::Slopes).evaluate(&theta);
+    let loss = run.inspector(GradientSource::Slopes).loss();
+    let evaluation = loss.and_then(|loss| loss.evaluate_near(&theta, evaluation.as_ref().ok()));
     let place = Place { theta, evaluation, is_best_fit: false, grid };
     let place = if is_best_fit { place.searched_again(&run)? } else { place };
     if is_best_fit {
@@ -104,7 +110,9 @@ fn best_functions<'b>(
     loss: ReferenceLoss<'b>,
     from: Evaluation<'b>,
 ) -> Result<(Evaluation<'b>, bool)> {
-    match gauss_newton(run, &Target::new(loss)?, &from.theta, &mut |_| None) {
+    let target = Target::new(loss)?;
+    let begun = target.evaluate_near(&from.theta, Some(&from));
+    match begun.and_then(|here| gauss_newton(run, &target, here, &mut |_| None)) {
         Ok(found) => Ok((found.end.evaluation, true)),
         Err(error) if error.ends_search() => Ok((from, false)),
         Err(error) => Err(error),

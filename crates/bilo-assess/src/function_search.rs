@@ -39,14 +39,14 @@ pub struct Searched<'a> {
     pub steps: usize,
 }
 
-/// Minimises the loss of the upper level from a value of everything unknown; `watch` may end it before a step.
+/// Minimises the loss of the upper level from somewhere; `watch` may end it before a step.
 pub fn gauss_newton<'a>(
     run: &RunContext<'_>,
     target: &Target<'a>,
-    start: &Theta,
+    mut here: ObjectiveAt<'a>,
     watch: &mut dyn FnMut(&Iterate<'_>) -> Option<Stop>,
 ) -> Result<Searched<'a>> {
-    let (mut nets, mut here) = (target.nets(start)?, target.evaluate(start)?);
+    let mut nets = target.nets(&here.evaluation.theta)?;
     // The loss is 2/N times minus the logarithm of the likelihood, or moves as that does where it is small.
     let unit = 2.0 / run.data().joint().count().max(1.0);
     let mut derivatives: Option<Derivatives> = None;
@@ -96,7 +96,7 @@ fn descended<'a>(
     let mut part = 1.0;
     while part >= SHORTEST {
         let (theta, moved) = target.moved(&here.evaluation.theta, nets, change, part);
-        match target.evaluate(&theta) {
+        match target.evaluate_near(&theta, Some(&here.evaluation)) {
             Ok(there) if there.total <= here.total => return Ok(Some((there, moved))),
             Err(error) if error.ends_search() => return Err(error),
             // Too far, where the equations may have no solution.

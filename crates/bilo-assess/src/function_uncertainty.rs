@@ -63,10 +63,12 @@ impl Derivatives {
         }
         let coarse = run.cheaper_reference(COARSE);
         let coarse = coarse.as_ref().map(|reference| ReferenceLoss { data: run.data(), reference });
-        Ok(Some(match coarse.map(|loss| loss.evaluate(&evaluation.theta)).transpose()? {
-            Some(coarse) => Derivatives::at(run.problem, &coarse)?,
-            None => Derivatives::at(run.problem, evaluation)?,
-        }))
+        Ok(Some(
+            match coarse.map(|loss| loss.evaluate_near(&evaluation.theta, Some(evaluation))).transpose()? {
+                Some(coarse) => Derivatives::at(run.problem, &coarse)?,
+                None => Derivatives::at(run.problem, evaluation)?,
+            },
+        ))
     }
 
     fn at(problem: &Problem, evaluation: &Evaluation<'_>) -> Result<Derivatives> {

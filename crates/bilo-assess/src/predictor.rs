@@ -10,7 +10,7 @@ use bilo_operator::level::Upper;
 use bilo_operator::observed::network_observed;
 use bilo_operator::operator::LocalOperator;
 use bilo_operator::state::OperatorState;
-use bilo_problem::diagnostic::{Diagnostic, Result};
+use bilo_problem::diagnostic::{Diagnostic, Origin, Result};
 use bilo_problem::function::Lattice;
 use bilo_problem::sites::Sites;
 use bilo_problem::theta::Theta;
@@ -58,6 +58,12 @@ pub trait Predictor<'a> {
     fn formula(&mut self, formula: &Formula, _columns: &[Vec<f64>]) -> Result<Vec<f64>> {
         let message = "nothing is known of the states here";
         Err(Diagnostic::new(message, formula.origin.clone()).into())
+    }
+
+    /// A state at points, where it is an operator's.
+    fn state(&mut self, problem: &Problem, state: usize, columns: &[Vec<f64>]) -> Option<Vec<f64>> {
+        let name = Formula::parse(&problem.states[state].name, Origin::none()).ok()?;
+        self.formula(&name, columns).ok()
     }
 
     /// The local operator, if one moved the unknowns: it can be audited, and has error bars of its own.

@@ -88,7 +88,7 @@ impl Grid {
     }
 }
 
-fn search<'a>(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'_>) -> Option<Search<'a>> {
+fn search<'a>(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'a>) -> Option<Search<'a>> {
     let made = |data: &Data| !matches!(data, Data::Table(_));
     let seen = run.problem.observations.iter().all(|observation| !made(&observation.data));
     seen.then(|| Search::new(run, evaluation)).flatten()
@@ -96,7 +96,7 @@ fn search<'a>(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'_>) -> Option
 
 struct Search<'a> {
     run: &'a RunContext<'a>,
-    theta: &'a Theta,
+    at: &'a Evaluation<'a>,
     /// What the unknowns make of errors of the values; none if that is not known.
     fit: Option<Fit>,
     order: f64,
@@ -116,10 +116,10 @@ enum Fit {
 }
 
 impl<'a> Search<'a> {
-    fn new(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'_>) -> Option<Search<'a>> {
+    fn new(run: &'a RunContext<'a>, evaluation: &'a Evaluation<'a>) -> Option<Search<'a>> {
         let mut search = Search {
             run,
-            theta: &evaluation.theta,
+            at: evaluation,
             fit: Fit::new(run, evaluation),
             order: run.reference.as_ref().ok()?.order(),
             values: vec![evaluation.values.clone()],
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
             misfit: misfit(run, evaluation),
         };
         let coarse = coarser(&run.problem.classical);
-        match coarse.and_then(|coarse| values_on(run, &coarse, &evaluation.theta).ok()) {
+        match coarse.and_then(|coarse| values_on(run, &coarse, evaluation).ok()) {
             Some(values) => search.values.insert(0, values),
             // A solution that a coarser grid does not have, a finer one may.
             None => _ = search.next(),
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
         let halvings = self.values.len();
         let grids = std::iter::successors(Some(self.classical.clone()), coarser);
         let Some(values) =
-            grids.into_iter().nth(halvings).and_then(|c| values_on(self.run, &c, self.theta).ok())
+            grids.into_iter().nth(halvings).and_then(|c| values_on(self.run, &c, self.at).ok())
         else {
             return false;
         };
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
             steps: self.classical.steps,
             refined: self.finer.is_some(),
             enough: largest(&ratios) <= FINE,
-            of_functions: ratios.get(self.theta.eta.len()..).unwrap_or_default().to_vec(),
+            of_functions: ratios.get(self.at.theta.eta.len()..).unwrap_or_default().to_vec(),
         };
         Grid { values: self.errors(), finer: self.finer, outcome }
     }
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         }
         let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };
         let Ok(solver) = self.run.reference_of(&problem) else { return false };
-        let Ok(values) = observed(self.run, &solver, self.theta) else { return false };
+        let Ok(values) = observed(self.run, &solver, self.at) else { return false };
         self.values.push(values);
         (self.classical, self.finer) = (next, Some((problem, solver)));
         true
@@ -246,11 +246,13 @@ impl<'a> Search<'a> {
     /// How far the grid moves each variable: what follows from values that are off by minus their errors here.
     fn shift(&self) -> Option<Theta> {
         let errors: Vec<f64> = self.errors().concat();
-        (!errors.is_empty()).then(|| self.fit.as_ref().map(|fit| fit.shift(self.theta, &errors))).flatten()
+        (!errors.is_empty())
+            .then(|| self.fit.as_ref().map(|fit| fit.shift(&self.at.theta, &errors)))
+            .flatten()
     }
 
     fn of_theta(&self, eta: &[f64]) -> Vec<f64> {
-        let unknowns = self.run.problem.unknowns.iter().zip(&self.theta.eta).zip(eta);
+        let unknowns = self.run.problem.unknowns.iter().zip(&self.at.theta.eta).zip(eta);
         unknowns.map(|((unknown, &at), shift)| unknown.theta_slope(at) * shift).collect()
     }
 
@@ -391,14 +393,14 @@ fn misfit(run: &RunContext<'_>, evaluation: &Evaluation<'_>) -> Option<Vec<Vec<f
     (squares > IMPOSSIBLE * count).then_some(residuals)
 }
 
-fn values_on(run: &RunContext<'_>, classical: &Classical, theta: &Theta) -> Result<Vec<Vec<f64>>> {
+fn values_on(run: &RunContext<'_>, classical: &Classical, at: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
     let problem = Problem { classical: classical.clone(), ..run.problem.clone() };
     let solver = run.reference_of(&problem)?;
-    observed(run, &solver, theta)
+    observed(run, &solver, at)
 }
 
-fn observed(run: &RunContext<'_>, solver: &ReferenceSolver, theta: &Theta) -> Result<Vec<Vec<f64>>> {
-    Ok(ReferenceLoss { data: run.data(), reference: solver }.evaluate(theta)?.values)
+fn observed(run: &RunContext<'_>, solver: &ReferenceSolver, at: &Evaluation<'_>) -> Result<Vec<Vec<f64>>> {
+    Ok(ReferenceLoss { data: run.data(), reference: solver }.evaluate_near(&at.theta, Some(at))?.values)
 }
 
 /// The grid of twice the cells' size; none if it is too coarse for that.

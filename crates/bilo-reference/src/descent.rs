@@ -124,7 +124,13 @@ impl<'a> Target<'a> {
 
     /// Solves at a value of everything unknown.
     pub fn evaluate(&self, theta: &Theta) -> Result<ObjectiveAt<'a>> {
-        let evaluation = self.loss.evaluate(theta)?;
+        self.evaluate_near(theta, None)
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near one for other values or on another
+    /// grid.
+    pub fn evaluate_near(&self, theta: &Theta, near: Option<&Evaluation<'_>>) -> Result<ObjectiveAt<'a>> {
+        let evaluation = self.loss.evaluate_near(theta, near)?;
         let mut terms = evaluation.loss_terms.terms.clone();
         let mut total = evaluation.loss_terms.loss;
         for (values, regulariser) in theta.functions.iter().zip(&self.regularisers) {

@@ -26,8 +26,8 @@ impl<'a> ReducedProblem for ReferenceLoss<'a> {
         &self.data.problem().unknowns
     }
 
-    fn evaluate(&mut self, _near: &Evaluation<'a>, eta: &[f64]) -> Result<Evaluation<'a>> {
-        ReferenceLoss::evaluate(self, eta)
+    fn evaluate(&mut self, near: &Evaluation<'a>, eta: &[f64]) -> Result<Evaluation<'a>> {
+        self.evaluate_near(eta, Some(near))
     }
 
     fn observed(&mut self, evaluation: &Evaluation<'a>) -> Result<Vec<Sensitivities>> {
@@ -66,8 +66,32 @@ pub struct Evaluation<'a> {
 impl<'a> ReferenceLoss<'a> {
     /// Solves at a value of everything unknown.
     pub fn evaluate(&self, theta: impl Into<Theta>) -> Result<Evaluation<'a>> {
+        self.evaluate_near(theta, None)
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near one for other values or on another
+    /// grid.
+    pub fn evaluate_near(
+        &self,
+        theta: impl Into<Theta>,
+        near: Option<&Evaluation<'_>>,
+    ) -> Result<Evaluation<'a>> {
         let theta = theta.into();
-        let solution = self.reference.solve(&theta)?;
+        let solution = self.reference.solve_near(&theta, near.map(|near| &near.solution))?;
+        self.evaluated(theta, solution)
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states, which are asked
+    /// for by number and places.
+    pub fn evaluate_from(
+        &self,
+        theta: &Theta,
+        state: &mut dyn FnMut(usize, &[Vec<f64>]) -> Option<Vec<f64>>,
+    ) -> Result<Evaluation<'a>> {
+        self.evaluated(theta.clone(), self.reference.solve_from(theta, state)?)
+    }
+
+    fn evaluated(&self, theta: Theta, solution: ReferenceSolution<'a>) -> Result<Evaluation<'a>> {
         let sites = self.data.sites(&theta.eta)?;
         let observations = self.data.problem().observations.iter().zip(&sites);
         let values = observations
@@ -106,7 +130,7 @@ impl<'a> ReferenceLoss<'a> {
         let [below, above] = jump.sides(unknown, here.0).map(|side| {
             let mut theta = at.theta.clone();
             theta.eta[jump.unknown] = side;
-            match self.evaluate(theta) {
+            match self.evaluate_near(theta, Some(at)) {
                 Ok(evaluation) => Ok((side, evaluation.values)),
                 Err(error) if error.ends_search() => Err(error),
                 // At an end of what can be solved, one side has to do.

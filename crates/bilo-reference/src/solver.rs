@@ -85,8 +85,45 @@ impl ReferenceSolver {
         &self,
         theta: impl Into<Theta>,
     ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
+        self.solve_near(theta, None)
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near one for other values or on another
+    /// grid.
+    pub fn solve_near(
+        &self,
+        theta: impl Into<Theta>,
+        near: Option<&ReferenceSolution<'_>>,
+    ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
         let theta = theta.into();
-        let parts = parallel::each(self.threads, &self.systems, |system| system.solve(theta.clone()));
+        let numbered: Vec<(usize, &System)> = self.systems.iter().enumerate().collect();
+        let parts = parallel::each(self.threads, &numbered, |&(number, system)| {
+            system.solve(theta.clone(), near.map(|near| &near.parts[number]))
+        });
+        Ok(ReferenceSolution {
+            parts: parts.into_iter().collect::<std::result::Result<_, _>>()?,
+            reference: self,
+        })
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states, which are asked
+    /// for by number and places, a column for each coordinate.
+    pub fn solve_from(
+        &self,
+        theta: &Theta,
+        state: &mut dyn FnMut(usize, &[Vec<f64>]) -> Option<Vec<f64>>,
+    ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
+        let mut starts: Vec<Option<Vec<Vec<f64>>>> = vec![];
+        for (number, system) in self.systems.iter().enumerate() {
+            let own = (0..self.states.len()).filter(|&state| self.states[state].1 == number);
+            let values = |columns: Vec<Vec<f64>>| own.map(|number| state(number, &columns)).collect();
+            starts.push(system.nodes(theta).and_then(values));
+        }
+        let each: Vec<_> = self.systems.iter().zip(&starts).collect();
+        let parts = parallel::each(self.threads, &each, |(system, start)| match start {
+            Some(start) => system.solve_from(theta.clone(), start),
+            None => system.solve(theta.clone(), None),
+        });
         Ok(ReferenceSolution {
             parts: parts.into_iter().collect::<std::result::Result<_, _>>()?,
             reference: self,

@@ -24,7 +24,7 @@ use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
 use bilo_problem::function::Lattice;
 use bilo_problem::{Coordinate, Equation, Names, Problem, divided};
 use bilo_solve::conservation::{ConservationError, Godunov, Inputs, Mesh, Run};
-use bilo_solve::{Interrupt, Resolution, Solution, SolveError, Solver, Values, Work};
+use bilo_solve::{Interrupt, Known, Resolution, Solution, SolveError, Solver, Values, Work};
 pub use defined::definitions;
 use nodal::{Content, NodalFunction};
 use profile::Profile;
@@ -279,14 +279,46 @@ impl System {
         })
     }
 
-    /// Solves at a value of everything unknown, at the problem's resolution.
+    /// Solves at a value of everything unknown, at the problem's resolution; of several steady solutions finds that near one for
+    /// other values or on another grid.
     pub(crate) fn solve(
         &self,
-        theta: impl Into<Theta>,
+        theta: Theta,
+        near: Option<&SystemSolution<'_>>,
     ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
-        let theta = theta.into();
+        let (profiles, near) = (Profile::of(&theta), near.and_then(SystemSolution::by_differences));
+        self.solve_for(theta.eta, profiles, Known { near, ..Known::default() })
+    }
+
+    /// Solves at a value of everything unknown; of several steady solutions finds that near such values of the problem's states at
+    /// the [nodes](Self::nodes).
+    pub(crate) fn solve_from(
+        &self,
+        theta: Theta,
+        states: &[Vec<f64>],
+    ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
+        let number = |solved: usize| {
+            self.standing.iter().position(|standing| matches!(standing, Standing::Solved(s) if *s == solved))
+        };
+        let all: Option<Vec<usize>> = (0..self.states.len()).map(number).collect();
+        let start =
+            all.map(|all| all.into_iter().flat_map(|state| states[state].clone()).collect::<Vec<f64>>());
         let profiles = Profile::of(&theta);
-        self.solve_for(theta.eta, profiles)
+        self.solve_for(theta.eta, profiles, Known { start: start.as_deref(), ..Known::default() })
+    }
+
+    /// The nodes of a steady solution, a column for each coordinate of the problem; none if there is none.
+    pub(crate) fn nodes(&self, theta: &Theta) -> Option<Vec<Vec<f64>>> {
+        let Engine::Central(solver) = &self.engine else { return None };
+        if self.axes.time.is_some() {
+            return None;
+        }
+        let parameters = self.parameters(theta.eta.clone(), &Profile::of(theta));
+        let mut columns = vec![vec![]; self.axes.space.len()];
+        for (axis, column) in solver.nodes(&parameters, &self.resolution).ok()?.into_iter().enumerate() {
+            columns[self.axes.space[axis]] = column;
+        }
+        Some(columns)
     }
 
     /// Solves at these scalars, with each unknown function as it is stated: its truth, else its guess. It
@@ -297,24 +329,22 @@ impl System {
         eta: Vec<f64>,
     ) -> Result<std::result::Result<SystemSolution<'_>, ReferenceError>> {
         let reference = self.stated.as_deref().unwrap_or(self);
-        Ok(reference.solve_for(eta, Profile::stated(problem, &reference.nodal)?))
+        Ok(reference.solve_for(eta, Profile::stated(problem, &reference.nodal)?, Known::default()))
     }
 
     fn solve_for(
         &self,
         eta: Vec<f64>,
         profiles: Vec<Profile>,
+        known: Known<'_>,
     ) -> std::result::Result<SystemSolution<'_>, ReferenceError> {
         let parameters = self.parameters(eta, &profiles);
         let solved = match &self.engine {
             Engine::Central(solver) => {
                 let values = self.values(solver, &parameters, &profiles, &self.resolution)?;
                 let density = self.density.get_or_init(|| self.transients(solver));
-                Solved::Central(Box::new(solver.solve_along(
-                    &values,
-                    &self.resolution,
-                    density.as_deref(),
-                )?))
+                let known = Known { density: density.as_deref(), ..known };
+                Solved::Central(Box::new(solver.solve_with(&values, &self.resolution, known)?))
             }
             Engine::Godunov(godunov, start) => {
                 let initial = start.map_or(vec![], |function| {
@@ -431,10 +461,14 @@ impl System {
 impl SystemSolution<'_> {
     /// What is kept of it for solves nearby.
     pub(crate) fn as_nearby(&self) -> SolutionNearby {
-        SolutionNearby(match &self.solved {
-            Solved::Central(solution) => Some(solution.clone()),
+        SolutionNearby(self.by_differences().cloned().map(Box::new))
+    }
+
+    fn by_differences(&self) -> Option<&Solution> {
+        match &self.solved {
+            Solved::Central(solution) => Some(solution),
             Solved::Godunov(_) => None,
-        })
+        }
     }
 
     /// What the solve cost.

@@ -105,6 +105,18 @@ impl Line {
         Line { pieces, periodic: false, positions, graded: true }
     }
 
+    /// With so many equal cells in place of the one that a place is in, or ends at.
+    pub(crate) fn divided_at(&self, place: f64, parts: usize) -> Line {
+        let last = self.positions.len() - 1;
+        let end = self.positions.partition_point(|&node| node < place).clamp(1, last);
+        let [a, b] = [self.positions[end - 1], self.positions[end]];
+        let mut positions = self.positions.clone();
+        positions.splice(end..end, (1..parts).map(|k| a + (b - a) * k as f64 / parts as f64));
+        let breaks = self.pieces.iter().skip(1).map(|piece| piece.first);
+        let breaks: Vec<usize> = breaks.map(|b| if b >= end { b + parts - 1 } else { b }).collect();
+        Line::through(positions, &breaks)
+    }
+
     /// Whether cells are not equal.
     pub(crate) fn is_graded(&self) -> bool {
         self.graded
@@ -343,6 +355,13 @@ impl Grid {
             [0, 1].map(|axis| self.lines.get(axis).map_or(1, |line| line.positions().len()));
         let [rows, columns] = [0, 1].map(|axis| self.lines.get(axis).map_or(1, Line::nodes));
         (0..first).flat_map(move |i| (0..second).map(move |j| (i % rows) * columns + j % columns))
+    }
+
+    /// The places of the nodes, a column for each axis.
+    pub(crate) fn columns(&self) -> Vec<Vec<f64>> {
+        let along = |axis: usize, node: usize| self.lines[axis].positions()[self.along_axes(node)[axis]];
+        let axes = 0..self.lines.len();
+        axes.map(|axis| (0..self.nodes()).map(|node| along(axis, node)).collect()).collect()
     }
 
     /// Whether fields have more entries than there are nodes, as those of periodic axes do, whose two ends are one node.

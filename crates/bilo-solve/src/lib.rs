@@ -162,7 +162,7 @@ pub use compiled::{Resolution, Values};
 pub use error::SolveError;
 pub use interrupt::Interrupt;
 pub use solution::{Load, Solution, Work};
-pub use solver::Solver;
+pub use solver::{Known, Solver};
 pub use statement::{
     Axis, Boundary, Curve, CurveWeights, End, Interface, Mask, Pin, Side, Signal, Statement,
 };

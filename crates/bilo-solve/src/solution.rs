@@ -116,6 +116,18 @@ impl Solution {
         u
     }
 
+    /// The unknown vector of a steady solution on another grid.
+    pub(crate) fn on(&self, grid: &Grid) -> Vec<f64> {
+        let same = |(own, other): (&Line, &Line)| own.positions() == other.positions();
+        if self.grid.lines.iter().zip(&grid.lines).all(same) {
+            return self.level(0);
+        }
+        let columns = grid.columns();
+        let points: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let orders = vec![0; points.len()];
+        (0..self.fields.len()).flat_map(|state| self.sample(state, &orders, &points)).collect()
+    }
+
     /// Appends the stages of a step in time and what it came to.
     pub(crate) fn push_step(&mut self, inner: &[Vec<f64>], end: &[f64]) {
         if self.stages.is_empty() {

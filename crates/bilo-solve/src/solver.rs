@@ -19,6 +19,10 @@ use crate::system::{Stage, System};
 /// How many times as large as they are said to be states of a steady problem are where Newton's iteration begins again.
 const FACTORS: [f64; 5] = [1.0, 3.0, 0.3, 10.0, 0.1];
 
+/// A step in time in which Newton's iteration does not converge is divided into so many, as often as this in one solve.
+const SHORTER: usize = 4;
+const MOST_SHORTENED: usize = 12;
+
 /// A [`Statement`](crate::Statement) checked and compiled, to be solved for any [`Values`].
 #[derive(Debug)]
 pub struct Solver {
@@ -32,7 +36,20 @@ pub struct Solver {
     /// About how large each state of a steady problem is.
     levels: Vec<f64>,
     /// A solution of a steady problem nearby.
-    nearby: Option<Vec<f64>>,
+    nearby: Option<Solution>,
+}
+
+/// What is known before a solve.
+#[derive(Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Times that steps in time are to be as dense as.
+    pub density: Option<&'a [f64]>,
+    /// A solution for other values or on another grid. Newton's iteration for a steady problem begins there: of several solutions the
+    /// one nearby is found.
+    pub near: Option<&'a Solution>,
+    /// Values of all states at the [nodes](Solver::nodes), one state behind the other: Newton's iteration for a steady problem begins
+    /// there before anywhere else.
+    pub start: Option<&'a [f64]>,
 }
 
 impl Solver {
@@ -64,11 +81,10 @@ impl Solver {
         Solver { levels, ..self }
     }
 
-    /// Newton's iteration for a steady problem on the same grid begins at a solution for other values: of several solutions
-    /// the one nearby is found.
+    /// Newton's iteration for a steady problem begins at a solution for other values, where none is [known](Known::near): of several
+    /// solutions the one nearby is found.
     pub fn near(self, solution: &Solution) -> Solver {
-        let nearby = self.compiled.time.is_none().then(|| solution.level(0).to_vec());
-        Solver { nearby, ..self }
+        Solver { nearby: Some(solution.clone()), ..self }
     }
 
     /// How steps in time are taken: those that follow the solution by a method of higher order, as no error of differences in
@@ -84,7 +100,7 @@ impl Solver {
 
     /// Solves for one set of values.
     pub fn solve(&self, values: &Values, resolution: &Resolution) -> Result<Solution, SolveError> {
-        self.solve_along(values, resolution, None)
+        self.solve_with(values, resolution, Known::default())
     }
 
     /// Times that are dense where the solution in space and time changes fast: just after a jump at a side, or while a pulse lasts.
@@ -103,12 +119,12 @@ impl Solver {
         graded::transients(&mut system, &start, (&time, &switches), resolution.steps)
     }
 
-    /// Solves for one set of values with steps in time as dense as given times are.
-    pub fn solve_along(
+    /// Solves for one set of values with what is known before.
+    pub fn solve_with(
         &self,
         values: &Values,
         resolution: &Resolution,
-        density: Option<&[f64]>,
+        known: Known<'_>,
     ) -> Result<Solution, SolveError> {
         if self.compiled.time.is_some() && resolution.steps == 0 {
             return Err(SolveError::NoSteps);
@@ -118,17 +134,21 @@ impl Solver {
         let start = self.start(&discrete, values)?;
         let mut system = System::new(&self.compiled, &discrete, values, &self.interrupt);
         let mut solution = match self.compiled.time {
-            None => self.solve_steady(&mut system, start)?,
+            None => {
+                let near = known.near.or(self.nearby.as_ref()).map(|near| near.on(&discrete.grid));
+                let known = known.start.map(<[f64]>::to_vec).into_iter().chain(near);
+                self.solve_steady(&mut system, start, known)?
+            }
             Some(time) => {
                 let switches = self.compiled.switches.at(&values.parameters);
-                let times = match (self.graded, density) {
+                let times = match (self.graded, known.density) {
                     (None, None) => Line::new(&time, resolution.steps),
                     (None, Some(density)) => graded::like(density, &time, &switches, resolution.steps),
                     (Some(smooth), _) => {
                         graded::times(&mut system, &start, (&time, &switches), resolution.steps, smooth)?
                     }
                 };
-                self.solve_evolving(&mut system, &start, times)?
+                self.solve_in_time(&mut system, &start, times)?
             }
         };
         solution.values = values.clone();
@@ -147,6 +167,11 @@ impl Solver {
         let grid = self.mesh(parameters, resolution)?.grid(&self.compiled);
         let lines = self.compiled.coefficient_axes[coefficient].iter().map(|&axis| &grid.lines[axis]);
         Ok(lines.map(|line| line.positions()[..line.nodes()].to_vec()).collect())
+    }
+
+    /// The nodes where the states are solved for, a column for each space axis.
+    pub fn nodes(&self, parameters: &[f64], resolution: &Resolution) -> Result<Vec<Vec<f64>>, SolveError> {
+        Ok(self.mesh(parameters, resolution)?.grid(&self.compiled).columns())
     }
 
     /// What the grid is made from, checked.
@@ -209,7 +234,12 @@ impl Solver {
         }
     }
 
-    fn solve_steady(&self, system: &mut System<'_>, start: Vec<f64>) -> Result<Solution, SolveError> {
+    fn solve_steady(
+        &self,
+        system: &mut System<'_>,
+        start: Vec<f64>,
+        known: impl Iterator<Item = Vec<f64>>,
+    ) -> Result<Solution, SolveError> {
         let stage = Stage { t: 0.0, rate: 0.0, base: vec![0.0; start.len()] };
         let mut solution = Solution::new(&system.discrete.grid, None, self.compiled.states());
         let nodes = system.discrete.grid.nodes();
@@ -218,8 +248,7 @@ impl Solver {
         };
         let factors = if self.levels.is_empty() { &[][..] } else { &FACTORS };
         let mut first_error = None;
-        let nearby = self.nearby.iter().filter(|nearby| nearby.len() == start.len()).cloned();
-        for mut u in nearby.chain([start.clone()]).chain(factors.iter().map(about)) {
+        for mut u in known.chain([start.clone()]).chain(factors.iter().map(about)) {
             match Newton::new(&system.discrete.pattern).solve(system, &stage, &mut u, &mut solution.work) {
                 Ok(()) => {
                     solution.push(&u);
@@ -232,16 +261,36 @@ impl Solver {
         Err(first_error.expect("there is a start"))
     }
 
+    /// With shorter steps where Newton's iteration does not converge in one that was asked for.
+    fn solve_in_time(
+        &self,
+        system: &mut System<'_>,
+        start: &[f64],
+        mut times: Line,
+    ) -> Result<Solution, SolveError> {
+        let mut first_error = None;
+        for _ in 0..MOST_SHORTENED {
+            match self.solve_evolving(system, start, &times) {
+                Err(SolveError::NoConvergence { t, residual }) => {
+                    times = times.divided_at(t, SHORTER);
+                    first_error.get_or_insert(SolveError::NoConvergence { t, residual });
+                }
+                found => return found,
+            }
+        }
+        Err(first_error.expect("no attempt was another end"))
+    }
+
     fn solve_evolving(
         &self,
         system: &mut System<'_>,
         start: &[f64],
-        time: Line,
+        time: &Line,
     ) -> Result<Solution, SolveError> {
         let mut solution = Solution::new(&system.discrete.grid, Some(time.clone()), self.compiled.states());
         solution.push(start);
         let mut work = solution.work;
-        march(system, self.method(), start, &time, &mut work, |stages| {
+        march(system, self.method(), start, time, &mut work, |stages| {
             let (u, inner) = stages.split_last().expect("a method has stages");
             solution.push_step(inner, u);
         })?;

@@ -4,7 +4,7 @@ use crate::common;
 
 use std::f64::consts::PI;
 
-use bilo_solve::{Solver, Values};
+use bilo_solve::{Known, Solution, Solver, Values};
 use common::{Text, UNIT, assert_order, largest_error};
 
 /// Second order in space, over three halvings from `coarsest` cells.
@@ -46,6 +46,50 @@ fn bratu_is_of_second_order() {
     assert_second_order(text, &[lambda], 10, |x| {
         -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln()
     });
+}
+
+/// The roots of s = sqrt(2 lambda) cosh(s/4), one on each side of the largest difference, by halving.
+fn bratu_roots(lambda: f64) -> [f64; 2] {
+    let excess = |s: f64| s - (2.0 * lambda).sqrt() * (s / 4.0).cosh();
+    let top = 4.0 * (4.0 / (2.0 * lambda).sqrt()).asinh();
+    [0.0, 40.0].map(|outside| {
+        let (mut below, mut above) = (outside, top);
+        for _ in 0..200 {
+            let middle = 0.5 * (below + above);
+            *(if excess(middle) < 0.0 { &mut below } else { &mut above }) = middle;
+        }
+        above
+    })
+}
+
+#[test]
+fn of_two_solutions_the_one_nearby_is_found_on_other_grids_too() {
+    let text = Text {
+        parameters: &["lambda"],
+        interior: &["u_xx + lambda*exp(u)"],
+        lower: &["u"],
+        upper: &["u"],
+        ..UNIT
+    };
+    let solver = text.solver().expect("well posed");
+    let exact = |s: f64, x: f64| -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln();
+    let middle = |solution: &Solution| solution.sample(0, &[0], &[&[0.5]])[0];
+    let solve = |lambda, cells, known: Known<'_>| {
+        let resolution = text.resolution(cells, 0);
+        solver.solve_with(&Values::parameters(&[lambda]), &resolution, known).expect("solvable")
+    };
+    let [[lower, upper], [_, next]] = [1.5, 1.6].map(bratu_roots);
+    let nodes = solver.nodes(&[1.5], &text.resolution(200, 0)).expect("a grid");
+    let start: Vec<f64> = nodes[0].iter().map(|&x| exact(upper, x)).collect();
+    let on_upper = solve(1.5, 200, Known { start: Some(&start), ..Known::default() });
+    let there = solve(1.6, 320, Known { near: Some(&on_upper), ..Known::default() });
+    let on_lower = solve(1.5, 200, Known::default());
+    // Second order: h^2 is 2.5e-5, and the upper solution is steep.
+    for (found, s) in [(&on_upper, upper), (&there, next), (&on_lower, lower)] {
+        assert!((middle(found) - exact(s, 0.5)).abs() < 5e-3, "{} not {}", middle(found), exact(s, 0.5));
+    }
+    // The two are far from each other.
+    assert!(exact(upper, 0.5) > 2.0 * exact(lower, 0.5));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use bilo_solve::{Axis, Resolution, Solution, Solver, Statement, Values};
+use bilo_solve::{Axis, Known, Resolution, Solution, Solver, Statement, Values};
 use common::{Text, UNIT, assert_order};
 
 /// A text whose first axis is divided evenly in its logarithm.
@@ -64,7 +64,8 @@ fn times_after_a_jump_are_dense() {
     let (x, t) = ([0.01, 0.02, 0.03], [1e-4; 3]);
     let exact = [0.479_500_122_2, 0.157_299_207_1, 0.033_894_853_5];
     let errors = [None, Some(&density[..])].map(|density| {
-        let solution = solver.solve_along(&values, &resolution, density).expect("solvable");
+        let solution =
+            solver.solve_with(&values, &resolution, Known { density, ..Known::default() }).expect("solvable");
         let u = solution.sample(0, &[0, 0], &[&x, &t]);
         u.iter().zip(exact).map(|(u, exact)| (u - exact).abs()).fold(0.0, f64::max)
     });
@@ -101,10 +102,30 @@ fn a_step_ends_where_a_pulse_does() {
     let at = |end: f64| {
         let values = Values::parameters(&[end]);
         let density = solver.transients(&values, &coarse).expect("solvable").expect("it has a pulse");
-        let solution = solver.solve_along(&values, &resolution, Some(&density)).expect("solvable");
+        let solution = solver
+            .solve_with(&values, &resolution, Known { density: Some(&density), ..Known::default() })
+            .expect("solvable");
         solution.sample(0, &[0, 0], &[&[0.5], &[1.0]])[0]
     };
     for end in [0.1234, 0.3, 0.501] {
         assert!((at(end) - 3.0 * end).abs() < 1e-9, "{end}: {}", at(end));
     }
+}
+
+/// u' = u^2 from 1: near the pole a long step has no solution, and the ones that were asked for are long.
+#[test]
+fn steps_without_a_solution_are_divided() {
+    let text =
+        Text { time: Some((0.0, 0.95)), periodic: &["x"], interior: &["u_t - u^2"], initial: &["1"], ..UNIT };
+    let solver = text.solver().expect("well posed");
+    let end = |steps| {
+        let solution = solver.solve(&Values::default(), &text.resolution(4, steps)).expect("solvable");
+        (solution.t.len() - 1, *solution.field(0).last().expect("there is an end"))
+    };
+    let (steps, coarse) = end(16);
+    assert!(steps > 16, "{steps} steps");
+    // 1/(1 - 0.95) = 20, which 200 steps come to by themselves, up to an error of second order.
+    assert!((coarse - 20.0).abs() < 4.0, "{coarse}");
+    let (steps, fine) = end(200);
+    assert!(steps == 200 && (fine - 20.0).abs() < 0.05, "{fine} in {steps} steps");
 }

@@ -523,6 +523,23 @@ fn beams_have_fewer_cells() {
     assert_eq!(stated(X, D, &["D*u_xx = 1"], &ends[..1]).classical.cells, [800]);
 }
 
+/// Where coefficients jump there is a node, on the grid of half as many cells too, if a moderate number of cells can do that.
+#[test]
+fn cells_end_where_coefficients_jump() {
+    let ends = ["x = 0: u = 0", "x = 1: u = 1"];
+    let cells = |place: &str| {
+        let equation = format!("d(if(x < {place}, 1, 5)*D*u_x, x) = 1");
+        stated(X, D, &[&equation], &ends).classical.cells
+    };
+    assert_eq!(cells("0.3"), [800]);
+    // Multiples of 14, and of 66 for thirds and elevenths.
+    assert_eq!(cells("1/7"), [812]);
+    let both = "d(if(x < 1/3, 1, if(x < 5/11, 2, 5))*D*u_x, x) = 1";
+    assert_eq!(stated(X, D, &[both], &ends).classical.cells, [858]);
+    assert_eq!(cells("sqrt(0.5)"), [800], "no number of cells does it");
+    assert_eq!(cells("D"), [800], "an unknown place moves");
+}
+
 /// Well-posed statements have a reference solver; of the others it says what is missing or too much.
 #[test]
 fn conditions_are_counted() {

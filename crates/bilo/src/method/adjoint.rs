@@ -95,7 +95,8 @@ fn numbers<'a>(
             let (starts, theta) = elsewhere(run, &found.evaluation, monitor);
             // Somebody who stops here is told about the solution of the stated grid.
             run.interrupt.grant(GRACE);
-            let from = loss.evaluate(&theta)?;
+            let near = Some(&found.evaluation).filter(|found| found.theta == theta);
+            let from = loss.evaluate_near(&theta, near)?;
             let most = if is_misfit(run, &from) { FEW } else { usize::MAX };
             let fine = gauss_newton_from(loss, from, (found.steps, most), monitor)?;
             Ok(Found { starts, ..fine })

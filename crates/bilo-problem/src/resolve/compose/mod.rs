@@ -10,7 +10,7 @@ mod value;
 mod weight;
 
 use crate::diagnostic::Result;
-use crate::evaluate::cells::most_cells;
+use crate::evaluate::cells::{cells_between_jumps, most_cells};
 use crate::model::problem::Problem;
 use crate::model::statement::{Condition, HeldBy};
 use crate::settings::Classical;
@@ -36,7 +36,7 @@ impl Composed {
     /// Chooses what depends on the whole problem.
     pub(crate) fn finish(&self, problem: &mut Problem) -> Result<()> {
         singular::leave_out(problem, &self.to_place)?;
-        keep_digits(problem)?;
+        choose_cells(problem)?;
         if self.textbook {
             unknowns::tune(problem, &self.formless)?;
         }
@@ -104,11 +104,12 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
     Ok((written, composed))
 }
 
-/// Takes fewer cells than the default where differences would be rounding.
-fn keep_digits(problem: &mut Problem) -> Result<()> {
+/// Takes fewer cells than the default where differences would be rounding, and others where jumps would be inside of them.
+fn choose_cells(problem: &mut Problem) -> Result<()> {
     if problem.classical == Classical::over(&problem.coordinates) {
         let most = most_cells(problem)?;
         problem.classical.cells.iter_mut().zip(most).for_each(|(cells, most)| *cells = (*cells).min(most));
+        problem.classical.cells = cells_between_jumps(problem)?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use bilo_fit::stop::Stop;
 use bilo_problem::diagnostic::Result;
 use bilo_problem::theta::Theta;
 use bilo_reference::descent::{self, ObjectiveAt, Target};
-use bilo_reference::misfit::ReferenceLoss;
+use bilo_reference::misfit::{Evaluation, ReferenceLoss};
 
 pub(super) fn search<'a>(
     run: &RunContext<'_>,
@@ -20,26 +20,27 @@ pub(super) fn search<'a>(
     monitor: &mut Monitor<'_>,
 ) -> Result<Found<'a>> {
     if let Some(near) = run.near {
-        return on_grid(run, loss, &Start { theta: near.clone(), steps: 0 }, monitor);
+        return on_grid(run, loss, &Start { theta: near, near: None, steps: 0 }, monitor);
     }
-    let mut so_far = Start { theta: Theta::guess(loss.data.problem())?, steps: 0 };
-    if let Some(reference) = run.cheaper_reference(COARSE) {
-        let coarse = on_grid(run, ReferenceLoss { reference: &reference, ..loss }, &so_far, monitor)?;
-        so_far = Start { theta: coarse.evaluation.theta, steps: coarse.steps };
-    }
-    on_grid(run, loss, &so_far, monitor)
+    let guess = Theta::guess(loss.data.problem())?;
+    let guess = Start { theta: &guess, near: None, steps: 0 };
+    let Some(reference) = run.cheaper_reference(COARSE) else { return on_grid(run, loss, &guess, monitor) };
+    let coarse = on_grid(run, ReferenceLoss { reference: &reference, ..loss }, &guess, monitor)?;
+    let here = &coarse.evaluation;
+    on_grid(run, loss, &Start { theta: &here.theta, near: Some(here), steps: coarse.steps }, monitor)
 }
 
-/// Where a search begins, and the steps that led there.
-struct Start {
-    theta: Theta,
+/// Where a search begins, a solution nearby if there is one, and the steps that led there.
+struct Start<'s> {
+    theta: &'s Theta,
+    near: Option<&'s Evaluation<'s>>,
     steps: usize,
 }
 
 fn on_grid<'a>(
     run: &RunContext<'_>,
     loss: ReferenceLoss<'a>,
-    start: &Start,
+    start: &Start<'_>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Found<'a>> {
     let target = Target::new(loss)?;
@@ -49,8 +50,8 @@ fn on_grid<'a>(
     let watch = |monitor: &mut Monitor<'_>, before: usize, iterate: &Iterate<'_>| {
         monitor.rare_step(before + iterate.step, iterate.terms, &problem.thetas(iterate.eta)).stop
     };
-    let found =
-        gauss_newton(run, &target, &start.theta, &mut |iterate| watch(monitor, start.steps, iterate))?;
+    let begun = target.evaluate_near(start.theta, start.near)?;
+    let found = gauss_newton(run, &target, begun, &mut |iterate| watch(monitor, start.steps, iterate))?;
     let before = start.steps + found.steps;
     if let Some(stop) = found.stop {
         return Ok(ended(found.end, stop, before));
