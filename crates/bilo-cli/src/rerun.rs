@@ -12,7 +12,8 @@ use bilo_report::record::RunRecord;
 use bilo::Job;
 use bilo::problem::{Assignment, Folder, Overrides, Problem, in_force};
 use flate2::Crc;
-use std::fs;
+use std::collections::BTreeMap;
+use std::{fs, io};
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
@@ -33,7 +34,7 @@ const FILES: [(&str, &[&str]); 7] = [
 /// What is needed to run again, in memory: the run folder may be the one that the problem was read
 /// from, and is emptied before it is filled.
 #[derive(Default)]
-pub(crate) struct Rerun {
+pub struct Rerun {
     text: String,
     record: RunRecord,
     /// Path inside the run folder, and content.
@@ -41,7 +42,8 @@ pub(crate) struct Rerun {
 }
 
 impl Rerun {
-    pub(crate) fn of(
+    /// Of a statement that is read with these settings and run as this job.
+    pub fn of(
         statement: &Statement,
         overrides: &Overrides,
         problem: &Problem,
@@ -97,6 +99,20 @@ impl Rerun {
         fs::write(&part, &self.text).map_err(Failure::file("write", &part))?;
         fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
     }
+}
+
+/// The files that a statement names, by these names, with their contents.
+pub fn files_named(statement: &Statement) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut document: DocumentMut = statement.text.parse().unwrap_or_default();
+    let (mut files, folder) = (BTreeMap::new(), statement.folder());
+    each_file(&mut document, |_, name, _| {
+        files.entry(name.to_owned()).or_insert_with(|| folder.read(name));
+    });
+    let content = |(name, content): (String, io::Result<Vec<u8>>)| match content {
+        Ok(content) => Ok((name, content)),
+        Err(error) => Err(Failure::file("read", &folder.path(&name))(error)),
+    };
+    files.into_iter().map(content).collect()
 }
 
 /// The data files that a former run took along: those that its problem file names, no others.

@@ -1,0 +1,172 @@
+//! A problem as stated, and what can be done with it.
+
+use crate::job::JobArguments;
+use crate::listener::Listener;
+use crate::waiting::{quietly, wait};
+use bilo::problem::{Overrides, Problem};
+use bilo_cli::{All, Failure, KEEP_EVERY, Keeping, Progress, Rerun, RunFolder, Signal, Statement};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A problem: its statement, settings put over it, and what both resolve to.
+#[pyclass(frozen, module = "bilo._bilo")]
+pub(crate) struct Stated(Arc<Inner>);
+
+struct Inner {
+    statement: Statement,
+    settings: Vec<String>,
+    problem: Problem,
+}
+
+impl Inner {
+    fn new(statement: Statement, settings: Vec<String>) -> Result<Inner, Failure> {
+        let problem = statement.problem(&Overrides::of(settings.iter().cloned()))?;
+        Ok(Inner { statement, settings, problem })
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides::of(self.settings.iter().cloned())
+    }
+
+    /// All files that the statement names, in memory.
+    fn files(&self) -> Result<Files, Failure> {
+        bilo_cli::files_named(&self.statement)
+    }
+}
+
+/// Files by the names that a statement gives them.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Reads a problem, where Ctrl-C ends the waiting.
+fn read(
+    py: Python<'_>,
+    make: impl FnOnce() -> Result<Inner, Failure> + Send + 'static,
+) -> PyResult<Stated> {
+    Ok(Stated(Arc::new(quietly(py, &Signal::default(), make)?)))
+}
+
+#[pymethods]
+impl Stated {
+    /// The problem of a file, or one that comes with the program, by its name.
+    #[staticmethod]
+    fn of_file(py: Python<'_>, file: PathBuf, allow_outside: bool) -> PyResult<Stated> {
+        read(py, move || Inner::new(Statement::find(&file, allow_outside)?, vec![]))
+    }
+
+    /// The problem of a text, whose data files are relative to a folder.
+    #[staticmethod]
+    fn of_text(py: Python<'_>, text: String, folder: PathBuf, allow_outside: bool) -> PyResult<Stated> {
+        read(py, move || Inner::new(Statement::of_text("problem", &text, &folder, allow_outside), vec![]))
+    }
+
+    /// The problem of a text with its data files and settings.
+    #[staticmethod]
+    fn of_parts(
+        py: Python<'_>,
+        name: String,
+        text: String,
+        files: Files,
+        settings: Vec<String>,
+    ) -> PyResult<Stated> {
+        read(py, move || Inner::new(Statement::with_files(&name, &text, files), settings))
+    }
+
+    /// Name, text, data files and settings: what `of_parts` takes.
+    fn parts(&self, py: Python<'_>) -> PyResult<(String, String, Files, Vec<String>)> {
+        let Inner { statement, settings, .. } = &*self.0;
+        let inner = Arc::clone(&self.0);
+        let files = quietly(py, &Signal::default(), move || inner.files())?;
+        Ok((statement.name().to_owned(), statement.text().to_owned(), files, settings.clone()))
+    }
+
+    /// The same problem with guesses and fixed unknowns, `NAME=VALUE`, more settings, `key=value`, and more files that these
+    /// name.
+    fn changed(
+        &self,
+        py: Python<'_>,
+        guess: Vec<String>,
+        fix: Vec<String>,
+        settings: Vec<String>,
+        files: Files,
+    ) -> PyResult<Stated> {
+        let inner = Arc::clone(&self.0);
+        read(py, move || {
+            let unknowns = [bilo_cli::stated(&guess)?, bilo_cli::fixed(&fix)?].concat();
+            let (statement, all) = (&inner.statement, [&inner.settings[..], &settings, &unknowns].concat());
+            let files = [inner.files()?, files].concat();
+            Inner::new(Statement::with_files(statement.name(), statement.text(), files), all)
+        })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.problem.name
+    }
+
+    #[getter]
+    fn about(&self) -> &str {
+        &self.0.problem.about
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        self.0.statement.text()
+    }
+
+    /// The names of the coordinates, in their order.
+    #[getter]
+    fn coordinates(&self) -> Vec<&str> {
+        self.0.problem.coordinates.iter().map(|coordinate| coordinate.name.as_str()).collect()
+    }
+
+    /// The unknown numbers: name, guess and truth.
+    #[getter]
+    fn numbers(&self) -> Vec<(&str, f64, Option<f64>)> {
+        let unknowns = self.0.problem.unknowns.iter();
+        unknowns.map(|unknown| (unknown.name.as_str(), unknown.guess, unknown.truth)).collect()
+    }
+
+    /// The names of the unknown functions.
+    #[getter]
+    fn functions(&self) -> Vec<&str> {
+        self.0.problem.functions.iter().map(|function| function.name.as_str()).collect()
+    }
+
+    /// The names of the observations.
+    #[getter]
+    fn observations(&self) -> Vec<&str> {
+        self.0.problem.observations.iter().map(|observation| observation.name.as_str()).collect()
+    }
+
+    /// What `bilo check` prints.
+    fn check(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = Arc::clone(&self.0);
+        quietly(py, &Signal::default(), move || Ok(bilo_cli::checked(&bilo::examine(&inner.problem)?, false)))
+    }
+
+    /// Runs the problem and fills a folder, as `bilo run` does; why a checkpoint could not be kept, if one could not.
+    fn run(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        job: JobArguments,
+        progress: bool,
+        listener: Bound<'_, PyAny>,
+    ) -> PyResult<Option<String>> {
+        let (inner, signal) = (Arc::clone(&self.0), Signal::default());
+        let of_run = signal.clone();
+        wait(py, &signal, &Listener::new(listener), move |mut teller| {
+            let (job, problem) = (job.job()?, &inner.problem);
+            let rerun = Rerun::of(&inner.statement, &inner.overrides(), problem, &job)?;
+            let mut folder = RunFolder::new(folder, rerun)?;
+            let mut shown = Progress::new(progress, of_run.clone());
+            let observer = &mut All([&mut teller, &mut shown]);
+            let keeping = Keeping { every: Duration::from_secs_f64(KEEP_EVERY), tensorboard: false };
+            let conducted = bilo_cli::conduct(problem, &job, &mut folder, keeping, &of_run, observer)?;
+            conducted.saved?;
+            Ok(conducted.kept.map(|failure| failure.diagnostic().to_string()))
+        })
+    }
+}

@@ -1,0 +1,234 @@
+"""Problems: stated once, then checked, run and solved."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bilo import _bilo, _data, _toml
+from bilo._progress import Callback, Listener
+from bilo._result import Result
+from bilo.errors import ProblemError, ResultWarning
+
+Fixed = Mapping[str, float | None] | Sequence[str]
+"""Unknowns taken for known: their values, or their names where the guesses are meant."""
+
+
+def problems() -> list[str]:
+    """The names of the problems that come with bilo.
+
+    >>> import bilo
+    >>> bilo.problems()[0]
+    'fisher-kpp'
+    """
+    return _bilo.shipped()[0]
+
+
+def gallery() -> list[str]:
+    """The names of the problems of the gallery: as people bring them, with their data."""
+    return _bilo.shipped()[1]
+
+
+def methods() -> dict[str, str]:
+    """The methods that solve an inverse problem, and what they do."""
+    return dict(_bilo.methods())
+
+
+class Problem:
+    """An inverse problem: what a problem file states, checked to the last name.
+
+    `source` is a path, the name of a problem that comes with bilo, the text of a problem file, or a dictionary of what would
+    stand in one. Data files are relative to the file, or else to the working directory; whether they may lie outside that
+    folder is `allow_outside`.
+
+    >>> import bilo
+    >>> problem = bilo.Problem("fisher-kpp")
+    >>> problem.name, problem.unknowns
+    ('fisher-kpp', ['D', 'rho'])
+    """
+
+    def __init__(
+        self, source: str | os.PathLike[str] | Mapping[str, Any], *, allow_outside: bool = False
+    ) -> None:
+        self._stated = stated(source, allow_outside)
+
+    @classmethod
+    def _of(cls, stated: _bilo.Stated) -> Problem:
+        problem = cls.__new__(cls)
+        problem._stated = stated
+        return problem
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._stated.name
+
+    @property
+    def about(self) -> str:
+        """What it is about."""
+        return self._stated.about
+
+    @property
+    def text(self) -> str:
+        """The text of its file."""
+        return self._stated.text
+
+    @property
+    def coordinates(self) -> list[str]:
+        """The names of the coordinates."""
+        return self._stated.coordinates
+
+    @property
+    def unknowns(self) -> list[str]:
+        """The names of the unknown numbers, then of the unknown functions."""
+        return [name for name, _, _ in self._stated.numbers] + self._stated.functions
+
+    @property
+    def guess(self) -> dict[str, float]:
+        """Where searches for the unknown numbers begin."""
+        return {name: guess for name, guess, _ in self._stated.numbers}
+
+    @property
+    def truth(self) -> dict[str, float]:
+        """The true values of the unknown numbers, as far as they are stated."""
+        return {name: truth for name, _, truth in self._stated.numbers if truth is not None}
+
+    @property
+    def observations(self) -> list[str]:
+        """The names of the observations."""
+        return self._stated.observations
+
+    def check(self) -> str:
+        """The problem as understood, as `bilo check` prints it, warnings last.
+
+        >>> import bilo
+        >>> print(bilo.Problem("fisher-kpp").check().splitlines()[0])
+        Problem
+        """
+        return self._stated.check()
+
+    def changed(
+        self,
+        *,
+        data: Mapping[str, _data.Data] | None = None,
+        fix: Fixed | None = None,
+        guess: Mapping[str, float] | Result | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Problem:
+        """The same problem with other data, unknowns that are known, other guesses, other settings.
+
+        `data` are by observation, `probes@warm` for that of an experiment: a DataFrame or a dictionary of arrays with the
+        columns that the file would have (the coordinates, `value`, `sigma`), an xarray Dataset or DataArray, a NumPy array of
+        columns, or a path. `settings` are those of the file, such as `{"train.rate": 0.01}`.
+
+        >>> import bilo
+        >>> bilo.Problem("fisher-kpp").changed(guess={"D": 1.5}).guess
+        {'D': 1.5, 'rho': 1.0}
+        """
+        files = {}
+        set_ = [f"{key}={_toml.value(value)}" for key, value in (settings or {}).items()]
+        for name, given in (data or {}).items():
+            suffix, content = _data.as_file(name, given, self.coordinates)
+            file = f"memory/{name.replace('@', '-')}{suffix}"
+            files[file] = content
+            set_.append(_data.setting(name, self.text, file))
+        begin = guess.estimate if isinstance(guess, Result) else (guess or {})
+        guesses = [f"{name}={_toml.value(value)}" for name, value in begin.items()]
+        return Problem._of(self._stated.changed(guesses, fixed(fix or {}), set_, list(files.items())))
+
+    def run(
+        self,
+        *,
+        data: Mapping[str, _data.Data] | None = None,
+        fix: Fixed | None = None,
+        guess: Mapping[str, float] | Result | None = None,
+        settings: Mapping[str, Any] | None = None,
+        method: str = "automatic",
+        seed: int = 0,
+        threads: int | None = None,
+        device: str = "cpu",
+        time_limit: float | None = None,
+        progress: bool = False,
+        callback: Callback | None = None,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Result:
+        """Infers the unknowns, to the same bits as `bilo run` with the same seed, for any number of threads.
+
+        `data`, `fix`, `guess` and `settings` are as in `changed`. `callback` hears of each step and ends the run by returning
+        `False`; Ctrl-C ends it, too, and the `KeyboardInterrupt` has what was reached as `partial`, None if nothing was.
+        `out` is a folder for the files of the run; without one they are in memory only.
+
+        >>> import bilo
+        >>> result = bilo.Problem("gallery/glucose").run(seed=0, threads=1)
+        >>> result.verdict.colour
+        'green'
+        """
+        if time_limit is not None:
+            settings = {**(settings or {}), "train.time-limit": time_limit}
+        problem = self
+        if data or fix or guess or settings:
+            problem = self.changed(data=data, fix=fix, guess=guess, settings=settings)
+        with folder(out) as path, reaching(path):
+            job = _bilo_job(method, seed, threads, device)
+            problem._stated.run(path, job, progress, Listener(callback, progress))
+            result = Result.in_folder(path)
+        result.warn()
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return of_parts, self._stated.parts()
+
+    def __repr__(self) -> str:
+        return f"<bilo.Problem {self.name}: {', '.join(self.unknowns)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self._stated.parts()[1:] == other._stated.parts()[1:]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def of_parts(name: str, text: str, files: list[tuple[str, bytes]], settings: list[str]) -> Problem:
+    """A problem from what it is pickled as."""
+    return Problem._of(_bilo.Stated.of_parts(name, text, files, settings))
+
+
+def stated(source: str | os.PathLike[str] | Mapping[str, Any], allow_outside: bool) -> _bilo.Stated:
+    """The problem that a file, a name, a text or a dictionary states."""
+    if isinstance(source, Mapping):
+        return _bilo.Stated.of_text(_toml.document(source), Path(), allow_outside)
+    if isinstance(source, str) and ("\n" in source or "=" in source):
+        return _bilo.Stated.of_text(source, Path(), allow_outside)
+    return _bilo.Stated.of_file(Path(source), allow_outside)
+
+
+def fixed(unknowns: Fixed) -> list[str]:
+    """As the command line says it: `D=2`, or `D` for the guess."""
+    if not isinstance(unknowns, Mapping):
+        return [unknowns] if isinstance(unknowns, str) else list(unknowns)
+    return [name if value is None else f"{name}={_toml.value(value)}" for name, value in unknowns.items()]
+
+
+@contextmanager
+def folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Where a run writes: a folder that is kept, or one for the moment."""
+    if out is not None:
+        yield Path(out)
+        return
+    # A run that was left to end by itself may still write.
+    with tempfile.TemporaryDirectory(prefix="bilo-", ignore_cleanup_errors=True) as made:
+        yield Path(made) / "run"
+
+
+@contextmanager
+def reaching(path: Path) -> Iterator[None]:
+    """Gives what a run had reached to the exception that ends it."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        partial = Result.in_folder(path) if (path / "outcome.json").is_file() else None
+        interrupt.partial = partial  # type: ignore[attr-defined]
+        raise
