@@ -5,6 +5,7 @@ from bilo._progress import Listener
 
 __version__: str
 
+Job = tuple[str, int, int | None, str]
 Files = list[tuple[str, bytes]]
 
 def findings(outcome: str) -> str: ...
@@ -41,10 +42,7 @@ class Stated:
     def run(
         self,
         folder: Path,
-        method: str,
-        seed: int,
-        threads: int | None,
-        device: str,
+        job: Job,
         progress: bool,
         listener: Listener,
     ) -> str | None: ...

@@ -107,7 +107,7 @@ def setting(name: str, text: str, file: str) -> str:
     observation, _, experiment = name.partition("@")
     path = f"observation.{_toml.key(observation)}"
     statement = tomllib.loads(text)
-    stated = [statement]
+    stated: list[Mapping[str, Any]] = [statement]
     if experiment:
         path = f"experiment.{_toml.key(experiment)}.{path}"
         stated.append(entry(statement, "experiment", experiment))

@@ -12,7 +12,7 @@ from typing import Any
 from bilo import _bilo, _data, _toml
 from bilo._progress import Callback, Listener
 from bilo._result import Result
-from bilo.errors import ProblemError, ResultWarning
+from bilo.errors import ProblemError
 
 Fixed = Mapping[str, float | None] | Sequence[str]
 """Unknowns taken for known: their values, or their names where the guesses are meant."""
@@ -107,7 +107,7 @@ class Problem:
 
         >>> import bilo
         >>> print(bilo.Problem("fisher-kpp").check().splitlines()[0])
-        Problem
+        Coordinates
         """
         return self._stated.check()
 
@@ -169,12 +169,10 @@ class Problem:
         """
         if time_limit is not None:
             settings = {**(settings or {}), "train.time-limit": time_limit}
-        problem = self
-        if data or fix or guess or settings:
-            problem = self.changed(data=data, fix=fix, guess=guess, settings=settings)
         with folder(out) as path, reaching(path):
-            job = _bilo_job(method, seed, threads, device)
-            problem._stated.run(path, job, progress, Listener(callback, progress))
+            problem = self.changed(data=data, fix=fix, guess=guess, settings=settings)
+            run = job(method, seed, threads, device)
+            problem._stated.run(path, run, progress, Listener(callback, progress))
             result = Result.in_folder(path)
         result.warn()
         return result
@@ -210,6 +208,15 @@ def fixed(unknowns: Fixed) -> list[str]:
     if not isinstance(unknowns, Mapping):
         return [unknowns] if isinstance(unknowns, str) else list(unknowns)
     return [name if value is None else f"{name}={_toml.value(value)}" for name, value in unknowns.items()]
+
+
+def job(method: str, seed: int, threads: int | None, device: str) -> _bilo.Job:
+    """What a run needs beside its problem."""
+    if not 0 <= seed < 2**64:
+        raise ProblemError(f"`seed` must be a whole number from 0 to 2^64 - 1, found {seed}")
+    if threads is not None and threads < 1:
+        raise ProblemError(f"`threads` must be 1 or more, found {threads}")
+    return method, seed, threads, device
 
 
 @contextmanager

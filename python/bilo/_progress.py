@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from collections.abc import Callable
@@ -67,11 +68,6 @@ class Listener:
             Step(phase, step, steps, seconds, losses, unknowns)
         ) is not False
 
-    def done(self, count: int, of: int) -> None:
-        """So much of some work is done."""
-        if self.bar:
-            self.bar.show("sample", count, of, {})
-
 
 def in_notebook() -> bool:
     """Whether somebody looks at this in a notebook."""
@@ -84,10 +80,9 @@ class Bar:
     """A bar below the cell of a notebook."""
 
     def __init__(self) -> None:
-        from IPython.display import HTML, display
-
-        self.html = HTML
-        self.handle = display(HTML(""), display_id=True)
+        shown: Any = importlib.import_module("IPython.display")
+        self.html = shown.HTML
+        self.handle = shown.display(shown.HTML(""), display_id=True)
         self.shown = 0.0
 
     def show(self, phase: str, step: int, steps: int, unknowns: dict[str, float]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import json
@@ -94,16 +95,18 @@ class Result:
     @property
     def covariance(self) -> np.ndarray | None:
         """Covariances of the unknown numbers, in the order of `estimate`; None if they are not known."""
-        correlations, sd = self.outcome["correlations"], list(self.sd.values())
-        if not correlations or None in sd:
+        correlations = self.outcome["correlations"]
+        sd = [number(deviation) for deviation in self.sd.values()]
+        if not correlations or not np.isfinite(sd).all():
             return None
-        return np.array(correlations, dtype=float) * np.outer(sd, sd)  # type: ignore[arg-type]
+        covariance: np.ndarray = np.array(correlations, dtype=float) * np.outer(sd, sd)
+        return covariance
 
     @property
     def verdict(self) -> Verdict:
         """Whether the answer may be used, and why."""
         stated = self.outcome["verdict"]
-        reasons = (Reason(each["colour"], each["sentence"], each["help"]) for each in stated["reasons"])
+        reasons = (Reason(each["colour"], each["sentence"], each.get("help", "")) for each in stated["reasons"])
         return Verdict(stated["colour"], tuple(reasons))
 
     @property
@@ -164,10 +167,7 @@ class Result:
     def _table(self, file: str, what: str) -> pandas.DataFrame:
         if file not in self.files:
             raise KeyError(f"this run has no {what}")
-        pandas = optional("pandas", "a table")
-        content = self.files[file]
-        read = pandas.read_csv(io.BytesIO(content), float_precision="round_trip") if content else pandas.DataFrame()
-        table: pandas.DataFrame = read
+        table: pandas.DataFrame = optional("pandas", "a table").DataFrame(columns(self.files[file].decode()))
         return table
 
     def report(self, path: str | os.PathLike[str]) -> None:
@@ -215,6 +215,20 @@ def files_of_run(folder: Path) -> list[Path]:
     """The files of a run: those of its folder but for checkpoints, and its data."""
     own = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith("checkpoint")]
     return sorted([*own, *(file for file in (folder / "data").rglob("*") if file.is_file())])
+
+
+def columns(text: str) -> dict[str, np.ndarray]:
+    """The columns of a table; of numbers, to the last bit, where they are."""
+    names, *rows = list(csv.reader(text.splitlines())) or [[]]
+    return {name: numbers_or_words(list(column)) for name, column in zip(names, zip(*rows), strict=False)}
+
+
+def numbers_or_words(cells: list[str]) -> np.ndarray:
+    """A column by what stands in it."""
+    try:
+        return np.array([float(cell) for cell in cells])
+    except ValueError:
+        return np.array(cells, dtype=object)
 
 
 def number(value: float | None) -> float:

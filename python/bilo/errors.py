@@ -11,7 +11,7 @@ class BiloError(Exception):
     ...     bilo.Problem('name = "a"\\nabuot = "b"')
     ... except bilo.ProblemError as error:
     ...     print(error.message, error.line, error.column, error.help, sep="; ")
-    unknown key `abuot`; 2; 1; did you mean `about`?
+    unknown key `abuot` in the problem; 2; 1; did you mean `about`?
     """
 
     message: str

@@ -13,7 +13,7 @@ use bilo::Job;
 use bilo::problem::{Assignment, Folder, Overrides, Problem, in_force};
 use flate2::Crc;
 use std::collections::BTreeMap;
-use std::{fs, io};
+use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
@@ -51,9 +51,7 @@ impl Rerun {
     ) -> Result<Self, Failure> {
         let unremarked: String =
             statement.text.split_inclusive('\n').filter(|line| !line.starts_with(REMARK)).collect();
-        let mut document: DocumentMut = unremarked
-            .parse()
-            .map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))?;
+        let mut document = document_of(&unremarked)?;
         apply(&mut document, overrides)?;
         let files = take_files(&mut document, statement.folder())?;
         let text = remarked(&document.to_string(), overrides, problem);
@@ -101,18 +99,22 @@ impl Rerun {
     }
 }
 
-/// The files that a statement names, by these names, with their contents.
-pub fn files_named(statement: &Statement) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    let mut document: DocumentMut = statement.text.parse().unwrap_or_default();
+/// The files that a statement with these settings names, by these names, with their contents: all that can be read.
+pub fn files_named(
+    statement: &Statement,
+    overrides: &Overrides,
+) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut document = document_of(&statement.text)?;
+    apply(&mut document, overrides)?;
     let (mut files, folder) = (BTreeMap::new(), statement.folder());
     each_file(&mut document, |_, name, _| {
-        files.entry(name.to_owned()).or_insert_with(|| folder.read(name));
+        files.entry(name.to_owned()).or_insert_with(|| folder.read(name).ok());
     });
-    let content = |(name, content): (String, io::Result<Vec<u8>>)| match content {
-        Ok(content) => Ok((name, content)),
-        Err(error) => Err(Failure::file("read", &folder.path(&name))(error)),
-    };
-    files.into_iter().map(content).collect()
+    Ok(files.into_iter().filter_map(|(name, content)| Some((name, content?))).collect())
+}
+
+fn document_of(text: &str) -> Result<DocumentMut, Failure> {
+    text.parse().map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))
 }
 
 /// The data files that a former run took along: those that its problem file names, no others.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 1 << 24;
 
 /// The text of a problem file. It is read once, so that what is kept with the results is what ran.
+#[derive(Clone)]
 pub struct Statement {
     /// Its name in errors.
     name: String,
@@ -18,6 +19,7 @@ pub struct Statement {
 }
 
 /// Where its data files are.
+#[derive(Clone)]
 enum Files {
     /// Relative to this, and inside it unless they may lie elsewhere.
     Disk { folder: PathBuf, outside: bool },

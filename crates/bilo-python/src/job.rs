@@ -2,25 +2,21 @@
 
 use bilo::{Hardware, Job, method};
 use bilo_cli::Failure;
+use pyo3::FromPyObject;
 use std::num::NonZeroUsize;
 
-/// The arguments that all runs have.
-#[derive(Clone, pyo3::FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct JobArguments {
-    method: String,
-    seed: u64,
-    threads: Option<NonZeroUsize>,
-    device: String,
-}
+/// The arguments that all runs have: method, seed, threads and device.
+#[derive(Clone, FromPyObject)]
+pub(crate) struct JobArguments(String, u64, Option<NonZeroUsize>, String);
 
 impl JobArguments {
     pub(crate) fn job(&self) -> Result<Job, Failure> {
+        let JobArguments(method, seed, threads, device) = self;
         Ok(Job {
-            seed: self.seed,
-            threads: self.threads.map(NonZeroUsize::get),
-            method: method::named(&self.method).map_err(Failure::new)?,
-            hardware: self.device.parse::<Hardware>().map_err(Failure::new)?,
+            seed: *seed,
+            threads: threads.map(NonZeroUsize::get),
+            method: method::named(method).map_err(Failure::new)?,
+            hardware: device.parse::<Hardware>().map_err(Failure::new)?,
             ..Job::default()
         })
     }

@@ -30,9 +30,19 @@ impl Inner {
         Overrides::of(self.settings.iter().cloned())
     }
 
-    /// All files that the statement names, in memory.
+    /// The same with more settings, and more files that these name.
+    fn with(&self, settings: Vec<String>, files: Files) -> Result<Inner, Failure> {
+        let all = [&self.settings[..], &settings].concat();
+        if files.is_empty() {
+            return Inner::new(self.statement.clone(), all);
+        }
+        let files = [files, self.files()?].concat();
+        Inner::new(Statement::with_files(self.statement.name(), self.statement.text(), files), all)
+    }
+
+    /// All files that are named, in memory.
     fn files(&self) -> Result<Files, Failure> {
-        bilo_cli::files_named(&self.statement)
+        bilo_cli::files_named(&self.statement, &self.overrides())
     }
 }
 
@@ -94,9 +104,7 @@ impl Stated {
         let inner = Arc::clone(&self.0);
         read(py, move || {
             let unknowns = [bilo_cli::stated(&guess)?, bilo_cli::fixed(&fix)?].concat();
-            let (statement, all) = (&inner.statement, [&inner.settings[..], &settings, &unknowns].concat());
-            let files = [inner.files()?, files].concat();
-            Inner::new(Statement::with_files(statement.name(), statement.text(), files), all)
+            inner.with([settings, unknowns].concat(), files)
         })
     }
 
