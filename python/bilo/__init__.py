@@ -26,16 +26,20 @@ a dictionary or the name of a problem that comes with bilo (`bilo.problems()`, `
 """
 
 from bilo._bilo import __version__
+from bilo._posterior import Posterior
 from bilo._problem import Problem, gallery, methods, problems
 from bilo._progress import Step
-from bilo._result import Reason, Result, Verdict, load_run
+from bilo._result import Profile, Reason, Result, Verdict, load_run
+from bilo._study import study
 from bilo.errors import BiloError, DeviceError, ProblemError, ResultWarning, SolverError
 
 __all__ = [
     "BiloError",
     "DeviceError",
+    "Posterior",
     "Problem",
     "ProblemError",
+    "Profile",
     "Reason",
     "Result",
     "ResultWarning",
@@ -47,4 +51,5 @@ __all__ = [
     "load_run",
     "methods",
     "problems",
+    "study",
 ]

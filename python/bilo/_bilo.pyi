@@ -1,17 +1,35 @@
 from pathlib import Path
 from typing import final
 
+import numpy as np
+
 from bilo._progress import Listener
 
 __version__: str
 
-Job = tuple[str, int, int | None, str]
-Files = list[tuple[str, bytes]]
+__all__ = ["Density", "Stated", "__version__", "findings", "main", "methods", "shipped", "study"]
+
+_Job = tuple[str, int, int | None, str]
+_Files = list[tuple[str, bytes]]
 
 def findings(outcome: str) -> str: ...
 def main(arguments: list[str]) -> int: ...
 def methods() -> list[tuple[str, str]]: ...
 def shipped() -> tuple[list[str], list[str]]: ...
+def study(
+    file: Path,
+    out: Path,
+    jobs: int | None,
+    threads: int,
+    device: str,
+    progress: bool,
+    allow_outside: bool,
+) -> None: ...
+@final
+class Density:
+    def __new__(cls, problem: Stated, job: _Job) -> Density: ...
+    def at(self, thetas: list[float]) -> tuple[float, list[float]]: ...
+
 @final
 class Stated:
     @staticmethod
@@ -19,10 +37,10 @@ class Stated:
     @staticmethod
     def of_text(text: str, folder: Path, allow_outside: bool) -> Stated: ...
     @staticmethod
-    def of_parts(name: str, text: str, files: Files, settings: list[str]) -> Stated: ...
-    def parts(self) -> tuple[str, str, Files, list[str]]: ...
+    def of_parts(name: str, text: str, files: _Files, settings: list[str]) -> Stated: ...
+    def parts(self) -> tuple[str, str, _Files, list[str]]: ...
     def changed(
-        self, guess: list[str], fix: list[str], settings: list[str], files: Files
+        self, guess: list[str], fix: list[str], settings: list[str], files: _Files
     ) -> Stated: ...
     @property
     def name(self) -> str: ...
@@ -42,7 +60,12 @@ class Stated:
     def run(
         self,
         folder: Path,
-        job: Job,
+        job: _Job,
         progress: bool,
         listener: Listener,
     ) -> str | None: ...
+    def solve(
+        self, at: str, grid: str, slopes: bool
+    ) -> tuple[list[tuple[str, np.ndarray]], list[tuple[str, list[int], np.ndarray]]]: ...
+    def profile(self, outcome: str, names: list[str], job: _Job) -> str: ...
+    def sample(self, folder: Path, outcome: str, job: _Job, listener: Listener) -> None: ...

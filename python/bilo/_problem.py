@@ -7,15 +7,27 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+import numpy as np
 
 from bilo import _bilo, _data, _toml
+from bilo._posterior import Posterior
 from bilo._progress import Callback, Listener
-from bilo._result import Result
+from bilo._result import OUTCOME, Profile, Result, dataset
 from bilo.errors import ProblemError
+
+if TYPE_CHECKING:
+    import xarray
 
 Fixed = Mapping[str, float | None] | Sequence[str]
 """Unknowns taken for known: their values, or their names where the guesses are meant."""
+
+Thetas: TypeAlias = Mapping[str, float] | Sequence[float] | np.ndarray
+"""Values of the unknown numbers."""
+
+Job = tuple[str, int, int | None, str]
+"""Method, seed, threads and device."""
 
 
 def problems() -> list[str]:
@@ -55,11 +67,13 @@ class Problem:
         self, source: str | os.PathLike[str] | Mapping[str, Any], *, allow_outside: bool = False
     ) -> None:
         self._stated = stated(source, allow_outside)
+        self._density: tuple[int, _bilo.Density] | None = None
 
     @classmethod
     def _of(cls, stated: _bilo.Stated) -> Problem:
         problem = cls.__new__(cls)
         problem._stated = stated
+        problem._density = None
         return problem
 
     @property
@@ -177,6 +191,115 @@ class Problem:
         result.warn()
         return result
 
+    def solve(
+        self,
+        at: Mapping[str, float] | None = None,
+        /,
+        *,
+        grid: Mapping[str, int] | None = None,
+        gradient: bool = False,
+        **values: float,
+    ) -> xarray.Dataset:
+        """The solution of the equations at values of the unknown numbers (with xarray): those given, by name, else the truth,
+        else the guess.
+
+        `grid` has the nodes of coordinates. With `gradient` the derivatives of each state by each unknown number are there, too,
+        as `du_dD`.
+
+        >>> import bilo
+        >>> fields = bilo.Problem("fisher-kpp").solve(D=2.0, rho=1.0, grid={"x": 5, "t": 3})
+        >>> fields["u"].dims
+        ('x', 't')
+        """
+        arrays = self.solve_arrays(at, grid=grid, gradient=gradient, **values)
+        return dataset(arrays, self.coordinates, {})
+
+    def solve_arrays(
+        self,
+        at: Mapping[str, float] | None = None,
+        /,
+        *,
+        grid: Mapping[str, int] | None = None,
+        gradient: bool = False,
+        **values: float,
+    ) -> dict[str, np.ndarray]:
+        """The same as `solve`, as NumPy arrays: the axes by their coordinates' names, and the states."""
+        at_values = assignments({**(at or {}), **values})
+        axes, arrays = self._stated.solve(at_values, assignments(grid or {}), gradient)
+        shape = [len(nodes) for _, nodes in axes]
+        fields = {name: array.reshape([shape[axis] for axis in of]) for name, of, array in arrays}
+        return dict(axes) | fields
+
+    @overload
+    def log_density(self, theta: Thetas) -> float: ...
+    @overload
+    def log_density(self, theta: Thetas, *, gradient: Literal[True]) -> tuple[float, np.ndarray]: ...
+    def log_density(self, theta: Thetas, *, gradient: bool = False) -> float | tuple[float, np.ndarray]:
+        """The logarithm of the posterior density of the unknown numbers up to a constant, by the reference solver, and its
+        gradient: what samplers and optimisers of others take.
+
+        `theta` has the values in the order of `unknowns`, or by name. Outside of their ranges, and where the equations have no
+        solution, the density is 0.
+
+        >>> import bilo
+        >>> problem = bilo.Problem("gallery/glucose")
+        >>> value, slopes = problem.log_density(problem.guess, gradient=True)
+        >>> slopes.shape
+        (4,)
+        """
+        names = list(self.guess)
+        if isinstance(theta, Mapping) and set(theta) != set(names):
+            raise ProblemError(f"values of {', '.join(theta)} are given", f"the unknowns are {', '.join(names)}")
+        thetas = [float(theta[name]) for name in names] if isinstance(theta, Mapping) else [*map(float, theta)]
+        if len(thetas) != len(names):
+            raise ProblemError(f"{len(thetas)} values are given", f"the unknowns are {', '.join(names)}")
+        value, slopes = self._density_at(thetas)
+        return (value, np.array(slopes)) if gradient else value
+
+    def _density_at(self, thetas: list[float]) -> tuple[float, list[float]]:
+        # A thread answers, which a process that was forked has not.
+        if self._density is None or self._density[0] != os.getpid():
+            self._density = os.getpid(), _bilo.Density(self._stated, job("automatic", 0, None, "cpu"))
+        try:
+            return self._density[1].at(thetas)
+        except BaseException:
+            self._density = None
+            raise
+
+    def sample(
+        self,
+        *,
+        chains: int | None = None,
+        draws: int | None = None,
+        tuning: int | None = None,
+        data: Mapping[str, _data.Data] | None = None,
+        fix: Fixed | None = None,
+        guess: Mapping[str, float] | Result | None = None,
+        settings: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = False,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Posterior:
+        """Draws from the posterior of the unknown numbers around what a run finds, to the same bits as `bilo sample`.
+
+        The arguments are those of `run`; `chains`, `draws` and `tuning` are those of the problem unless they are given.
+        """
+        asked = {"chains": chains, "draws": draws, "tuning": tuning}
+        stated = {f"sample.{key}": count for key, count in asked.items() if count is not None}
+        with folder(out) as path, reaching(path):
+            problem = self.changed(data=data, fix=fix, guess=guess, settings={**(settings or {}), **stated})
+            run, listener = job("automatic", seed, threads, "cpu"), Listener(None, progress)
+            problem._stated.run(path, run, progress, listener)
+            problem._stated.sample(path, (path / OUTCOME).read_text(encoding="utf-8"), run, listener)
+            return Posterior.in_folder(path)
+
+    def profile(self, *names: str, **arguments: Any) -> list[Profile]:
+        """How far each of these unknown numbers, all if none is named, may be from its best fit by the reference solver, as
+        `bilo profile` does. The arguments are those of `run`.
+        """
+        return self.run(method="adjoint", **arguments).profile(*names)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return of_parts, self._stated.parts()
 
@@ -203,6 +326,11 @@ def stated(source: str | os.PathLike[str] | Mapping[str, Any], allow_outside: bo
     return _bilo.Stated.of_file(Path(source), allow_outside)
 
 
+def assignments(values: Mapping[str, float]) -> str:
+    """As the command line says it: `D=2,rho=1`."""
+    return ",".join(f"{name}={_toml.value(value)}" for name, value in values.items())
+
+
 def fixed(unknowns: Fixed) -> list[str]:
     """As the command line says it: `D=2`, or `D` for the guess."""
     if not isinstance(unknowns, Mapping):
@@ -210,7 +338,7 @@ def fixed(unknowns: Fixed) -> list[str]:
     return [name if value is None else f"{name}={_toml.value(value)}" for name, value in unknowns.items()]
 
 
-def job(method: str, seed: int, threads: int | None, device: str) -> _bilo.Job:
+def job(method: str, seed: int, threads: int | None, device: str) -> Job:
     """What a run needs beside its problem."""
     if not 0 <= seed < 2**64:
         raise ProblemError(f"`seed` must be a whole number from 0 to 2^64 - 1, found {seed}")

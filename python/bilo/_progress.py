@@ -68,6 +68,11 @@ class Listener:
             Step(phase, step, steps, seconds, losses, unknowns)
         ) is not False
 
+    def done(self, count: int, of: int) -> None:
+        """So much of some work is done."""
+        if self.bar:
+            self.bar.show("sample", count, of, {})
+
 
 def in_notebook() -> bool:
     """Whether somebody looks at this in a notebook."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -46,6 +46,20 @@ class Verdict:
     reasons: tuple[Reason, ...]
 
 
+@dataclass(frozen=True)
+class Profile:
+    """The profile likelihood of an unknown number; an end is None on a side that has none."""
+
+    name: str
+    estimate: float
+    interval_68: tuple[float | None, float | None]
+    interval_95: tuple[float | None, float | None]
+    values: np.ndarray
+    """Values of the unknown, from low to high."""
+    rise: np.ndarray
+    """Twice what the log-likelihood is there below its largest value, all others at their best."""
+
+
 class Result:
     """What a run came to. Everything is read from the files that `bilo run` writes, held in memory.
 
@@ -58,7 +72,7 @@ class Result:
         """The files of the run's folder, by their names."""
 
     @classmethod
-    def in_folder(cls, folder: str | os.PathLike[str]) -> Result:
+    def in_folder(cls, folder: str | os.PathLike[str]) -> Self:
         """The result in the folder of a run."""
         path = Path(folder)
         if not (path / OUTCOME).is_file():
@@ -159,6 +173,17 @@ class Result:
         said = [column for column in ("network", "classical") if column in table]
         return table.assign(**{f"residual_{column}": table["data"] - table[column] for column in said})
 
+    def profile(self, *names: str, threads: int | None = None) -> list[Profile]:
+        """How far each of these unknown numbers, all if none is named, may be from its best fit."""
+        record = json.loads(self.files["run.json"])
+        job = (record["method"], record["seed"], threads, "cpu")
+        return profiles(self._stated.profile(self.files[OUTCOME].decode(), list(names), job))
+
+    @cached_property
+    def _stated(self) -> _bilo.Stated:
+        data = [(name, content) for name, content in self.files.items() if name.startswith("data/")]
+        return _bilo.Stated.of_parts("problem.toml", self.files["problem.toml"].decode(), data, [])
+
     @property
     def history(self) -> pandas.DataFrame:
         """Losses and unknowns at each step that was kept (with pandas)."""
@@ -198,12 +223,12 @@ class Result:
         return f"<p>{heading}: {verdict.colour}</p><ul>{reasons}</ul><pre>{html.escape(repr(self))}</pre>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Result) and self.files == other.files
+        return type(other) is type(self) and isinstance(other, Result) and self.files == other.files
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Result], tuple[dict[str, bytes]]]:
-        return Result, (self.files,)
+        return type(self), (self.files,)
 
 
 def load_run(folder: str | os.PathLike[str]) -> Result:
@@ -211,10 +236,23 @@ def load_run(folder: str | os.PathLike[str]) -> Result:
     return Result.in_folder(folder)
 
 
+def profiles(text: str) -> list[Profile]:
+    """Profiles by the text of `profile.json`."""
+
+    def one(stated: dict[str, Any]) -> Profile:
+        values, rise = (np.array([number(point[key]) for point in stated["points"]]) for key in ("value", "rise"))
+        (lower_68, upper_68), (lower_95, upper_95) = stated["interval_68"], stated["interval_95"]
+        ends = (lower_68, upper_68), (lower_95, upper_95)
+        return Profile(stated["name"], stated["estimate"], *ends, values, rise)
+
+    return [one(stated) for stated in json.loads(text)]
+
+
 def files_of_run(folder: Path) -> list[Path]:
-    """The files of a run: those of its folder but for checkpoints, and its data."""
-    own = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith("checkpoint")]
-    return sorted([*own, *(file for file in (folder / "data").rglob("*") if file.is_file())])
+    """The files of a run: those of its folder but for checkpoints, its data, and what was drawn."""
+    own = [file for file in folder.iterdir() if not file.name.startswith("checkpoint")]
+    inner = [file for name in ("data", "posterior.zarr") for file in (folder / name).rglob("*")]
+    return sorted(file for file in own + inner if file.is_file())
 
 
 def columns(text: str) -> dict[str, np.ndarray]:

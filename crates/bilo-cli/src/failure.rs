@@ -60,7 +60,7 @@ impl Failure {
     }
 
     /// For `map_err`: a file or folder that could not be read, written, ...
-    pub(crate) fn file<E: Display>(verb: &str, path: &Path) -> impl FnOnce(E) -> Self {
+    pub fn file<E: Display>(verb: &str, path: &Path) -> impl FnOnce(E) -> Self {
         move |error| Failure::new(format!("cannot {verb} `{}`: {error}", path.display()))
     }
 

@@ -39,16 +39,20 @@ mod underway;
 mod watch;
 
 pub use check::render as checked;
+pub use args::StudyTask;
 pub use checkpoint::Keeping;
 pub use failure::Failure;
 pub use folder::RunFolder;
 pub use guesses::{fixed, stated};
 pub use interrupt::Signal;
+pub use profile::chosen;
 pub use progress::Progress;
 pub use resume::KEEP_EVERY;
 pub use rerun::{Rerun, files_named};
 pub use run::{All, Conducted, conduct};
+pub use solve::{nodes, values};
 pub use statement::Statement;
+pub use study::study_into;
 
 use args::{Args, Task};
 use clap::Parser;

@@ -4,10 +4,12 @@
 //! fills the same folder by the same function as `bilo run`. What makes arrays, tables and pages of that is Python
 //! (`python/bilo`).
 
+mod density;
 mod error;
 mod job;
 mod listener;
 mod problem;
+mod study;
 mod table;
 mod waiting;
 
@@ -17,7 +19,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _bilo {
     #[pymodule_export]
+    use crate::density::Density;
+    #[pymodule_export]
     use crate::problem::Stated;
+    #[pymodule_export]
+    use crate::study::study;
     #[pymodule_export]
     use crate::table::{findings, main, methods, shipped};
 

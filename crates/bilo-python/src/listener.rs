@@ -11,6 +11,8 @@ pub(crate) enum Message {
     Note(String),
     /// A step, and where to say whether the run goes on.
     Step(Step, Sender<bool>),
+    /// So much of some work is done, of so much.
+    Done(usize, usize),
 }
 
 /// A step by itself.
@@ -51,6 +53,11 @@ impl Teller {
         Teller { sender, steps }
     }
 
+    /// Tells how much is done; where nobody listens it is lost.
+    pub(crate) fn done(&self, count: usize, of: usize) {
+        let _ = self.sender.send(Message::Done(count, of));
+    }
+
     /// Waits for the answer, so that a run ends after the very step where that was wanted.
     fn step(&self, record: &Record<'_>) -> Control {
         let (sender, answer) = mpsc::channel();
@@ -75,7 +82,7 @@ impl Observer for Teller {
     }
 }
 
-/// The Python object that hears of a run, if there is one: `wants_steps`, `note` and `step`.
+/// The Python object that hears of a run, if there is one: `wants_steps`, `note`, `step` and `done`.
 pub(crate) struct Listener<'py>(Option<Bound<'py, PyAny>>);
 
 impl<'py> Listener<'py> {
@@ -97,6 +104,7 @@ impl<'py> Listener<'py> {
         let Some(object) = &self.0 else { return Ok(()) };
         match message {
             Message::Note(line) => object.call_method1("note", (line,)).map(|_| ()),
+            Message::Done(count, of) => object.call_method1("done", (count, of)).map(|_| ()),
             Message::Step(step, answer) => {
                 let goes_on = told(object, step)?;
                 // A run that has ended meanwhile wants no answer.

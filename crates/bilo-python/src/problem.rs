@@ -3,8 +3,13 @@
 use crate::job::JobArguments;
 use crate::listener::Listener;
 use crate::waiting::{quietly, wait};
+use bilo::Job;
+use bilo::forward::{solve, solve_with_slopes};
+use bilo::outcome::Outcome;
+use bilo::posterior::{self, InMemory};
 use bilo::problem::{Overrides, Problem};
 use bilo_cli::{All, Failure, KEEP_EVERY, Keeping, Progress, Rerun, RunFolder, Signal, Statement};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +19,26 @@ use std::time::Duration;
 #[pyclass(frozen, module = "bilo._bilo")]
 pub(crate) struct Stated(Arc<Inner>);
 
-struct Inner {
+/// What a thread of its own may hold.
+pub(crate) struct Inner {
     statement: Statement,
     settings: Vec<String>,
     problem: Problem,
 }
 
+impl Stated {
+    /// For a thread of its own.
+    pub(crate) fn shared(&self) -> Arc<Inner> {
+        Arc::clone(&self.0)
+    }
+}
+
 impl Inner {
+    /// What is resolved.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
     fn new(statement: Statement, settings: Vec<String>) -> Result<Inner, Failure> {
         let problem = statement.problem(&Overrides::of(settings.iter().cloned()))?;
         Ok(Inner { statement, settings, problem })
@@ -48,6 +66,18 @@ impl Inner {
 
 /// Files by the names that a statement gives them.
 type Files = Vec<(String, Vec<u8>)>;
+
+/// Axes by name.
+type Axes = Vec<(String, Py<PyArray1<f64>>)>;
+
+/// Arrays by name, each with the numbers of its axes and its values in row-major order of these.
+type Arrays = Vec<(String, Vec<usize>, Py<PyArray1<f64>>)>;
+
+/// An outcome by the text of its `outcome.json`.
+pub(crate) fn read_outcome(text: &str) -> Result<Outcome, Failure> {
+    Outcome::from_json(text)
+        .map_err(|error| Failure::new(format!("this is not the outcome of a run: {error}")))
+}
 
 /// Reads a problem, where Ctrl-C ends the waiting.
 fn read(
@@ -175,6 +205,62 @@ impl Stated {
             let conducted = bilo_cli::conduct(problem, &job, &mut folder, keeping, &of_run, observer)?;
             conducted.saved?;
             Ok(conducted.kept.map(|failure| failure.diagnostic().to_string()))
+        })
+    }
+
+    /// Solves the equations at values of the unknowns, `NAME=VALUE,...`, on a grid, `NAME=COUNT,...`: the axes, then the arrays
+    /// with the numbers of their axes.
+    fn solve(&self, py: Python<'_>, at: String, grid: String, slopes: bool) -> PyResult<(Axes, Arrays)> {
+        let inner = Arc::clone(&self.0);
+        let fields = quietly(py, &Signal::default(), move || {
+            let (problem, solve) = (&inner.problem, if slopes { solve_with_slopes } else { solve });
+            let theta: Vec<f64> = bilo_cli::values(problem, &at)?.iter().map(|stated| stated.value).collect();
+            Ok(solve(problem, &theta, &bilo_cli::nodes(problem, &grid)?)?.fields)
+        })?;
+        let array = |values: Vec<f64>| PyArray1::from_vec(py, values).unbind();
+        let axes = fields.axes.into_iter().map(|(name, nodes)| (name, array(nodes)));
+        let arrays = fields.arrays.into_iter().map(|field| (field.name, field.of, array(field.values)));
+        Ok((axes.collect(), arrays.collect()))
+    }
+
+    /// The profile likelihoods of some unknown numbers around the outcome of a run, as the text of `profile.json`.
+    fn profile(
+        &self,
+        py: Python<'_>,
+        outcome: String,
+        names: Vec<String>,
+        job: JobArguments,
+    ) -> PyResult<String> {
+        let (inner, signal) = (Arc::clone(&self.0), Signal::default());
+        let interrupt = signal.interrupt().clone();
+        quietly(py, &signal, move || {
+            let numbers = bilo_cli::chosen(&inner.problem, &names)?;
+            let job = Job { interrupt, ..job.job()? };
+            let profiles = bilo::profiles(&inner.problem, &job, &read_outcome(&outcome)?, &numbers)?;
+            Ok(bilo_report::profile::json(&profiles))
+        })
+    }
+
+    /// Draws from the posterior around the outcome of the run in a folder, and adds what was drawn to the folder.
+    fn sample(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        outcome: String,
+        job: JobArguments,
+        listener: Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (inner, signal) = (Arc::clone(&self.0), Signal::default());
+        let interrupt = signal.interrupt().clone();
+        wait(py, &signal, &Listener::new(listener), move |teller| {
+            let (job, problem) = (Job { interrupt, ..job.job()? }, &inner.problem);
+            let total = (problem.sampling.tuning + problem.sampling.draws) * problem.sampling.chains;
+            let watch = |progress: posterior::Progress| teller.done(progress.draws, total);
+            let estimate = read_outcome(&outcome)?;
+            let (found, draws) = bilo::sample(problem, &job, &estimate, &InMemory::default(), &watch)?;
+            bilo_report::posterior::write(&found, &draws, &folder).map_err(Failure::file("write into", &folder))?;
+            bilo_report::html::write(&folder)?;
+            Ok(())
         })
     }
 }

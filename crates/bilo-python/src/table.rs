@@ -1,8 +1,7 @@
 //! Functions of the module that need no problem.
 
 use crate::error::raised;
-use bilo::outcome::Outcome;
-use bilo_cli::Failure;
+use crate::problem::read_outcome;
 use bilo_report::table;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -10,9 +9,7 @@ use std::ffi::OsString;
 /// The table that the program prints of an outcome, by the text of its `outcome.json`.
 #[pyfunction]
 pub(crate) fn findings(py: Python<'_>, outcome: &str) -> PyResult<String> {
-    let outcome = Outcome::from_json(outcome).map_err(|error| {
-        raised(py, &Failure::new(format!("this is not the outcome of a run: {error}")))
-    })?;
+    let outcome = read_outcome(outcome).map_err(|failure| raised(py, &failure))?;
     Ok(table::findings(&outcome))
 }
 
