@@ -19,6 +19,22 @@ Data: TypeAlias = Any
 """A pandas (or polars) DataFrame, a dictionary of arrays, an xarray Dataset or DataArray, a NumPy array or a path."""
 
 
+def as_settings(data: Mapping[str, Data], text: str) -> tuple[list[str], list[tuple[str, bytes]]]:
+    """The settings by which the observations of a problem file have these data, and the files that they name."""
+    try:
+        statement = tomllib.loads(text) if data else {}
+    except tomllib.TOMLDecodeError:
+        # Whoever reads the problem says what is wrong, and where.
+        return [], []
+    settings, files = [], {}
+    for name, given in data.items():
+        suffix, content = as_file(name, given, list(entry(statement, "coordinates")))
+        file = f"memory/{name.replace('@', '-')}{suffix}"
+        files[file] = content
+        settings.append(setting(name, statement, file))
+    return settings, list(files.items())
+
+
 def as_file(name: str, data: Data, coordinates: Sequence[str]) -> tuple[str, bytes]:
     """The ending and the content of the file that says the same."""
     if isinstance(data, (str, os.PathLike)):
@@ -102,11 +118,10 @@ def of_xarray(name: str, data: Any, coordinates: Sequence[str]) -> tuple[str, by
     return of_columns(axes | values)
 
 
-def setting(name: str, text: str, file: str) -> str:
+def setting(name: str, statement: Mapping[str, Any], file: str) -> str:
     """The setting by which an observation, of an experiment if it is called `NAME@EXPERIMENT`, has its data from a file."""
     observation, _, experiment = name.partition("@")
     path = f"observation.{_toml.key(observation)}"
-    statement = tomllib.loads(text)
     stated: list[Mapping[str, Any]] = [statement]
     if experiment:
         path = f"experiment.{_toml.key(experiment)}.{path}"

@@ -11,6 +11,6 @@ def optional(name: str, wanted_for: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as missing:
-        extra = name.partition(".")[0]
-        message = f"{wanted_for} needs {extra}: pip install 'bilo[{extra}]'"
-        raise ImportError(message, name=extra) from missing
+        package = name.partition(".")[0]
+        message = f"{wanted_for} needs {package}: pip install {package}"
+        raise ImportError(message, name=package) from missing

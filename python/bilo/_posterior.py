@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bilo import _plot
 from bilo._optional import optional
 from bilo._result import Reason, Result, Verdict, columns
 
@@ -70,6 +71,10 @@ class Posterior(Result):
         how = {theirs: arrays[ours] for ours, theirs in ARVIZ.items()}
         how["diverging"] = how["diverging"].astype(bool)
         return optional("arviz", "InferenceData").from_dict(posterior=posterior, sample_stats=how)
+
+    def plot_corner(self, axes: np.ndarray | None = None) -> np.ndarray:
+        """Draws the unknown numbers against each other (with matplotlib)."""
+        return _plot.plot_corner(self, axes)
 
     def __repr__(self) -> str:
         return repr(self.summary())

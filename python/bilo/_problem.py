@@ -55,7 +55,7 @@ class Problem:
 
     `source` is a path, the name of a problem that comes with bilo, the text of a problem file, or a dictionary of what would
     stand in one. Data files are relative to the file, or else to the working directory; whether they may lie outside that
-    folder is `allow_outside`.
+    folder is `allow_outside`. `data` are as in `changed`.
 
     >>> import bilo
     >>> problem = bilo.Problem("fisher-kpp")
@@ -64,9 +64,13 @@ class Problem:
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | Mapping[str, Any], *, allow_outside: bool = False
+        self,
+        source: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        data: Mapping[str, _data.Data] | None = None,
+        allow_outside: bool = False,
     ) -> None:
-        self._stated = stated(source, allow_outside)
+        self._stated = stated(source, data or {}, allow_outside)
         self._density: tuple[int, _bilo.Density] | None = None
 
     @classmethod
@@ -143,16 +147,11 @@ class Problem:
         >>> bilo.Problem("fisher-kpp").changed(guess={"D": 1.5}).guess
         {'D': 1.5, 'rho': 1.0}
         """
-        files = {}
-        set_ = [f"{key}={_toml.value(value)}" for key, value in (settings or {}).items()]
-        for name, given in (data or {}).items():
-            suffix, content = _data.as_file(name, given, self.coordinates)
-            file = f"memory/{name.replace('@', '-')}{suffix}"
-            files[file] = content
-            set_.append(_data.setting(name, self.text, file))
+        put = [f"{key}={_toml.value(value)}" for key, value in (settings or {}).items()]
+        of_data, files = _data.as_settings(data or {}, self.text)
         begin = guess.estimate if isinstance(guess, Result) else (guess or {})
         guesses = [f"{name}={_toml.value(value)}" for name, value in begin.items()]
-        return Problem._of(self._stated.changed(guesses, fixed(fix or {}), set_, list(files.items())))
+        return Problem._of(self._stated.changed(guesses, fixed(fix or {}), put + of_data, files))
 
     def run(
         self,
@@ -317,13 +316,16 @@ def of_parts(name: str, text: str, files: list[tuple[str, bytes]], settings: lis
     return Problem._of(_bilo.Stated.of_parts(name, text, files, settings))
 
 
-def stated(source: str | os.PathLike[str] | Mapping[str, Any], allow_outside: bool) -> _bilo.Stated:
+def stated(
+    source: str | os.PathLike[str] | Mapping[str, Any], data: Mapping[str, _data.Data], allow_outside: bool
+) -> _bilo.Stated:
     """The problem that a file, a name, a text or a dictionary states."""
     if isinstance(source, Mapping):
-        return _bilo.Stated.of_text(_toml.document(source), Path(), allow_outside)
-    if isinstance(source, str) and ("\n" in source or "=" in source):
-        return _bilo.Stated.of_text(source, Path(), allow_outside)
-    return _bilo.Stated.of_file(Path(source), allow_outside)
+        source = _toml.document(source)
+    if isinstance(source, str) and (not source or "\n" in source or "=" in source):
+        return _bilo.Stated.of_text(source, allow_outside, *_data.as_settings(data, source))
+    text = _bilo.text_of(Path(source)) if data else ""
+    return _bilo.Stated.of_file(Path(source), allow_outside, *_data.as_settings(data, text))
 
 
 def assignments(values: Mapping[str, float]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bilo import _bilo
+from bilo import _bilo, _plot
 from bilo._data import entry
 from bilo._optional import optional
 from bilo.errors import ProblemError, ResultWarning
@@ -25,6 +25,7 @@ from bilo.errors import ProblemError, ResultWarning
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.axes import Axes
 
 OUTCOME = "outcome.json"
 
@@ -161,15 +162,20 @@ class Result:
             return dict(archive)
 
     @property
+    def coordinates(self) -> list[str]:
+        """The names of the coordinates."""
+        return list(self._statement["coordinates"])
+
+    @property
     def fields(self) -> xarray.Dataset:
         """Solutions and unknown functions on a grid (with xarray)."""
         unknowns = self.outcome["unknowns"].items()
         functions = {name: unknown["of"] for name, unknown in unknowns if unknown["kind"] == "function"}
-        return dataset(self.arrays, list(self._statement["coordinates"]), functions)
+        return dataset(self.arrays, self.coordinates, functions)
 
     def residuals(self, observation: str) -> pandas.DataFrame:
         """The data of an observation, what both solutions say instead, and data minus solution (with pandas)."""
-        table = self._table(f"fit-{observation}.csv", f"observation `{observation}`")
+        table: pandas.DataFrame = optional("pandas", "residuals").DataFrame(self.columns_of_fit(observation))
         said = [column for column in ("network", "classical") if column in table]
         return table.assign(**{f"residual_{column}": table["data"] - table[column] for column in said})
 
@@ -187,13 +193,29 @@ class Result:
     @property
     def history(self) -> pandas.DataFrame:
         """Losses and unknowns at each step that was kept (with pandas)."""
-        return self._table("history.csv", "history")
-
-    def _table(self, file: str, what: str) -> pandas.DataFrame:
-        if file not in self.files:
-            raise KeyError(f"this run has no {what}")
-        table: pandas.DataFrame = optional("pandas", "a table").DataFrame(columns(self.files[file].decode()))
+        text = self.files.get("history.csv", b"").decode()
+        table: pandas.DataFrame = optional("pandas", "a history").DataFrame(columns(text))
         return table
+
+    def columns_of_fit(self, observation: str) -> dict[str, np.ndarray]:
+        """Coordinates and data of an observation, and what both solutions say instead, as NumPy arrays."""
+        file = f"fit-{observation}.csv"
+        if file not in self.files:
+            raise KeyError(f"this run has no observation `{observation}`")
+        return columns(self.files[file].decode())
+
+    def plot(self, state: str | None = None, axes: Axes | None = None) -> Axes:
+        """Draws the solution of a state, the first one unless it is named, beside that of the reference solver (with
+        matplotlib)."""
+        return _plot.plot(self, state, axes)
+
+    def plot_fit(self, observation: str, axes: Axes | None = None) -> Axes:
+        """Draws the data of an observation and what both solutions say instead (with matplotlib)."""
+        return _plot.plot_fit(self, observation, axes)
+
+    def plot_profile(self, name: str, axes: Axes | None = None) -> Axes:
+        """Draws the profile likelihood of an unknown number, which is found first (with matplotlib)."""
+        return _plot.plot_profile(self.profile(name)[0], axes)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to read and to show, which needs nothing but a browser."""

@@ -61,7 +61,7 @@ CALLS: dict[str, tuple[Callable[[bilo.Problem], object], str]] = {
     "no such problem": (lambda _: bilo.Problem("fisher-kp"), "did you mean `fisher-kpp`"),
     "no such file": (lambda _: bilo.Problem(Path("no.toml")), "cannot read `no.toml`"),
     "a folder": (lambda _: bilo.Problem(Path(".")), "cannot read"),
-    "nothing": (lambda _: bilo.Problem(""), "cannot read"),
+    "nothing": (lambda _: bilo.Problem(""), "missing key `name`"),
     "an empty dictionary": (lambda _: bilo.Problem({}), ""),
     "None in a dictionary": (lambda _: bilo.Problem({"name": None}), "no value such as None"),
     "an unknown method": (lambda p: p.run(method="magic"), "there is no method `magic`"),

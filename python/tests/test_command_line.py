@@ -32,7 +32,7 @@ def test_it_has_a_version_and_help() -> None:
     ("arguments", "code", "text"),
     [
         (["run", "fisher-kp"], 1, "did you mean `fisher-kpp`?"),
-        (["run"], 1, "there is no problem to run"),
+        (["run"], 2, "Usage: bilo run"),
         (["rn"], 2, "unrecognized subcommand"),
         (["run", "fisher-kpp", "--threads", "0"], 2, "invalid value"),
     ],

@@ -125,3 +125,16 @@ def test_data_are_taken_when_they_are_given(rod: bilo.Problem) -> None:
     before = problem.run(method="adjoint").estimate
     table["value"] += 1.0
     assert problem.run(method="adjoint").estimate == before
+
+
+def test_data_are_given_with_the_statement(rod: bilo.Problem, tmp_path: Path) -> None:
+    data = {"probes": table_of_rod()}
+    estimate = rod.run(method="adjoint").estimate
+    (tmp_path / "probes.csv").unlink()
+    assert bilo.Problem(ROD, data=data).run(method="adjoint").estimate == estimate
+    assert bilo.Problem(tmp_path / "rod.toml", data={"probes": array_of_rod()}).run(method="adjoint").estimate == estimate
+
+
+def test_a_text_that_is_wrong_is_told_of_before_its_data() -> None:
+    with pytest.raises(bilo.ProblemError, match="not valid TOML"):
+        bilo.Problem("name = ", data={"probes": {}})

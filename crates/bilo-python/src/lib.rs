@@ -25,7 +25,7 @@ mod _bilo {
     #[pymodule_export]
     use crate::study::study;
     #[pymodule_export]
-    use crate::table::{findings, main, methods, shipped};
+    use crate::table::{findings, main, methods, shipped, text_of};
 
     use super::*;
 

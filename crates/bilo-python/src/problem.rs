@@ -1,17 +1,19 @@
 //! A problem as stated, and what can be done with it.
 
+use crate::error::raised;
 use crate::job::JobArguments;
 use crate::listener::Listener;
 use crate::waiting::{quietly, wait};
 use bilo::Job;
+use bilo::cost::of_solve;
 use bilo::forward::{solve, solve_with_slopes};
-use bilo::outcome::Outcome;
+use bilo::outcome::{Fields, Outcome};
 use bilo::posterior::{self, InMemory};
 use bilo::problem::{Overrides, Problem};
 use bilo_cli::{All, Failure, KEEP_EVERY, Keeping, Progress, Rerun, RunFolder, Signal, Statement};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,21 +50,26 @@ impl Inner {
         Overrides::of(self.settings.iter().cloned())
     }
 
-    /// The same with more settings, and more files that these name.
-    fn with(&self, settings: Vec<String>, files: Files) -> Result<Inner, Failure> {
-        let all = [&self.settings[..], &settings].concat();
+    /// A statement under settings that name files in memory: all files of the statement go there, too.
+    fn with(statement: Statement, settings: Vec<String>, files: Files) -> Result<Inner, Failure> {
         if files.is_empty() {
-            return Inner::new(self.statement.clone(), all);
+            return Inner::new(statement, settings);
         }
-        let files = [files, self.files()?].concat();
-        Inner::new(Statement::with_files(self.statement.name(), self.statement.text(), files), all)
+        let named = bilo_cli::files_named(&statement, &Overrides::of(settings.iter().cloned()))?;
+        let all = [files, named].concat();
+        Inner::new(Statement::with_files(statement.name(), statement.text(), all), settings)
     }
 
-    /// All files that are named, in memory.
-    fn files(&self) -> Result<Files, Failure> {
-        bilo_cli::files_named(&self.statement, &self.overrides())
+    fn solved(&self, at: &str, grid: &str, slopes: bool) -> Result<Fields, Failure> {
+        let (problem, solve) = (&self.problem, if slopes { solve_with_slopes } else { solve });
+        let theta: Vec<f64> = bilo_cli::values(problem, at)?.iter().map(|stated| stated.value).collect();
+        Ok(solve(problem, &theta, &bilo_cli::nodes(problem, grid)?)?.fields)
     }
+
 }
+
+/// What a solve costs, as predicted, that takes a tenth of a second at most: to have a thread of its own would take as long.
+const SHORT: f64 = 5e5;
 
 /// Files by the names that a statement gives them.
 type Files = Vec<(String, Vec<u8>)>;
@@ -89,16 +96,29 @@ fn read(
 
 #[pymethods]
 impl Stated {
-    /// The problem of a file, or one that comes with the program, by its name.
+    /// The problem of a file, or one that comes with the program, by its name; with settings and files that these name.
     #[staticmethod]
-    fn of_file(py: Python<'_>, file: PathBuf, allow_outside: bool) -> PyResult<Stated> {
-        read(py, move || Inner::new(Statement::find(&file, allow_outside)?, vec![]))
+    fn of_file(
+        py: Python<'_>,
+        file: PathBuf,
+        allow_outside: bool,
+        settings: Vec<String>,
+        files: Files,
+    ) -> PyResult<Stated> {
+        read(py, move || Inner::with(Statement::find(&file, allow_outside)?, settings, files))
     }
 
-    /// The problem of a text, whose data files are relative to a folder.
+    /// The problem of a text, whose data files are relative to the working directory; with settings and files that these name.
     #[staticmethod]
-    fn of_text(py: Python<'_>, text: String, folder: PathBuf, allow_outside: bool) -> PyResult<Stated> {
-        read(py, move || Inner::new(Statement::of_text("problem", &text, &folder, allow_outside), vec![]))
+    fn of_text(
+        py: Python<'_>,
+        text: String,
+        allow_outside: bool,
+        settings: Vec<String>,
+        files: Files,
+    ) -> PyResult<Stated> {
+        let statement = Statement::of_text("problem", &text, Path::new(""), allow_outside);
+        read(py, move || Inner::with(statement, settings, files))
     }
 
     /// The problem of a text with its data files and settings.
@@ -117,7 +137,9 @@ impl Stated {
     fn parts(&self, py: Python<'_>) -> PyResult<(String, String, Files, Vec<String>)> {
         let Inner { statement, settings, .. } = &*self.0;
         let inner = Arc::clone(&self.0);
-        let files = quietly(py, &Signal::default(), move || inner.files())?;
+        let files = quietly(py, &Signal::default(), move || {
+            bilo_cli::files_named(&inner.statement, &inner.overrides())
+        })?;
         Ok((statement.name().to_owned(), statement.text().to_owned(), files, settings.clone()))
     }
 
@@ -134,7 +156,8 @@ impl Stated {
         let inner = Arc::clone(&self.0);
         read(py, move || {
             let unknowns = [bilo_cli::stated(&guess)?, bilo_cli::fixed(&fix)?].concat();
-            inner.with([settings, unknowns].concat(), files)
+            let all = [inner.settings.clone(), settings, unknowns].concat();
+            Inner::with(inner.statement.clone(), all, files)
         })
     }
 
@@ -212,11 +235,12 @@ impl Stated {
     /// with the numbers of their axes.
     fn solve(&self, py: Python<'_>, at: String, grid: String, slopes: bool) -> PyResult<(Axes, Arrays)> {
         let inner = Arc::clone(&self.0);
-        let fields = quietly(py, &Signal::default(), move || {
-            let (problem, solve) = (&inner.problem, if slopes { solve_with_slopes } else { solve });
-            let theta: Vec<f64> = bilo_cli::values(problem, &at)?.iter().map(|stated| stated.value).collect();
-            Ok(solve(problem, &theta, &bilo_cli::nodes(problem, &grid)?)?.fields)
-        })?;
+        let is_short = of_solve(&inner.problem, &inner.problem.classical) < SHORT;
+        let solve = move || inner.solved(&at, &grid, slopes);
+        let fields = match is_short {
+            true => py.detach(solve).map_err(|failure| raised(py, &failure))?,
+            false => quietly(py, &Signal::default(), solve)?,
+        };
         let array = |values: Vec<f64>| PyArray1::from_vec(py, values).unbind();
         let axes = fields.axes.into_iter().map(|(name, nodes)| (name, array(nodes)));
         let arrays = fields.arrays.into_iter().map(|field| (field.name, field.of, array(field.values)));

@@ -2,9 +2,11 @@
 
 use crate::error::raised;
 use crate::problem::read_outcome;
+use bilo_cli::Statement;
 use bilo_report::table;
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The table that the program prints of an outcome, by the text of its `outcome.json`.
 #[pyfunction]
@@ -24,6 +26,13 @@ pub(crate) fn methods() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn shipped() -> (Vec<&'static str>, Vec<&'static str>) {
     let names = |problems: &'static [bilo_problems::Shipped]| problems.iter().map(|problem| problem.name);
     (names(bilo_problems::SHIPPED).collect(), names(bilo_problems::GALLERY).collect())
+}
+
+/// The text of a problem file, or of a problem that comes with the program.
+#[pyfunction]
+pub(crate) fn text_of(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let statement = Statement::find(&file, true).map_err(|failure| raised(py, &failure))?;
+    Ok(statement.text().to_owned())
 }
 
 /// Does what a command line asks for, the name of the program first; the exit code.
