@@ -20,9 +20,7 @@ def shipped() -> tuple[list[str], list[str]]: ...
 def study(
     file: Path,
     out: Path,
-    jobs: int | None,
-    threads: int,
-    device: str,
+    at_a_time: tuple[int | None, int, str],
     progress: bool,
     allow_outside: bool,
 ) -> None: ...

@@ -39,6 +39,6 @@ def study(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "study.toml").write_text(_toml.document(source), encoding="utf-8")
         source = folder / "study.toml"
-    _bilo.study(Path(source), folder, jobs, threads, device, progress, allow_outside)
+    _bilo.study(Path(source), folder, (jobs, threads, device), progress, allow_outside)
     table: pandas.DataFrame = frames.DataFrame(columns((folder / "runs.csv").read_text(encoding="utf-8")))
     return table

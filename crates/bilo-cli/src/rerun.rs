@@ -100,10 +100,7 @@ impl Rerun {
 }
 
 /// The files that a statement with these settings names, by these names, with their contents: all that can be read.
-pub fn files_named(
-    statement: &Statement,
-    overrides: &Overrides,
-) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+pub fn files_named(statement: &Statement, overrides: &Overrides) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let mut document = document_of(&statement.text)?;
     apply(&mut document, overrides)?;
     let (mut files, folder) = (BTreeMap::new(), statement.folder());

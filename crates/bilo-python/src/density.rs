@@ -36,7 +36,8 @@ impl Density {
         let (stated, signal) = (problem.shared(), Signal::default());
         let interrupt = signal.interrupt().clone();
         let worker = thread::Builder::new().name("bilo-density".to_owned()).spawn(move || {
-            let job = Job { interrupt, ..job.job().map_err(|failure| Error::from(failure.diagnostic().clone()))? };
+            let job =
+                Job { interrupt, ..job.job().map_err(|failure| Error::from(failure.diagnostic().clone()))? };
             answer(stated.problem(), &job, &asked)
         })?;
         Ok(Density { questions, worker: Mutex::new(Some(worker)), signal })

@@ -65,7 +65,6 @@ impl Inner {
         let theta: Vec<f64> = bilo_cli::values(problem, at)?.iter().map(|stated| stated.value).collect();
         Ok(solve(problem, &theta, &bilo_cli::nodes(problem, grid)?)?.fields)
     }
-
 }
 
 /// What a solve costs, as predicted, that takes a tenth of a second at most: to have a thread of its own would take as long.
@@ -87,10 +86,7 @@ pub(crate) fn read_outcome(text: &str) -> Result<Outcome, Failure> {
 }
 
 /// Reads a problem, where Ctrl-C ends the waiting.
-fn read(
-    py: Python<'_>,
-    make: impl FnOnce() -> Result<Inner, Failure> + Send + 'static,
-) -> PyResult<Stated> {
+fn read(py: Python<'_>, make: impl FnOnce() -> Result<Inner, Failure> + Send + 'static) -> PyResult<Stated> {
     Ok(Stated(Arc::new(quietly(py, &Signal::default(), make)?)))
 }
 
@@ -282,7 +278,8 @@ impl Stated {
             let watch = |progress: posterior::Progress| teller.done(progress.draws, total);
             let estimate = read_outcome(&outcome)?;
             let (found, draws) = bilo::sample(problem, &job, &estimate, &InMemory::default(), &watch)?;
-            bilo_report::posterior::write(&found, &draws, &folder).map_err(Failure::file("write into", &folder))?;
+            bilo_report::posterior::write(&found, &draws, &folder)
+                .map_err(Failure::file("write into", &folder))?;
             bilo_report::html::write(&folder)?;
             Ok(())
         })

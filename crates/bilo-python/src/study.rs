@@ -8,21 +8,23 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Runs at a time, threads of each, and the device of all.
+type AtATime = (Option<NonZeroUsize>, NonZeroUsize, String);
+
 /// Does the runs of a study file that are not in a folder yet, and fills the folder.
 #[pyfunction]
 pub(crate) fn study(
     py: Python<'_>,
     file: PathBuf,
     out: PathBuf,
-    jobs: Option<NonZeroUsize>,
-    threads: NonZeroUsize,
-    device: String,
+    at_a_time: AtATime,
     progress: bool,
     allow_outside: bool,
 ) -> PyResult<()> {
     let signal = Signal::default();
     let of_runs = signal.clone();
     quietly(py, &signal, move || {
+        let (jobs, threads, device) = at_a_time;
         let task = StudyTask {
             file,
             outside: allow_outside,
