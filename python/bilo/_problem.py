@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from bilo import _bilo, _data, _toml
 from bilo._posterior import Posterior
 from bilo._progress import Callback, Listener
 from bilo._result import OUTCOME, Profile, Result, dataset
-from bilo.errors import ProblemError
+from bilo.errors import ProblemError, ResultWarning
 
 if TYPE_CHECKING:
     import xarray
@@ -184,8 +185,7 @@ class Problem:
             settings = {**(settings or {}), "train.time-limit": time_limit}
         with folder(out) as path, reaching(path):
             problem = self.changed(data=data, fix=fix, guess=guess, settings=settings)
-            run = job(method, seed, threads, device)
-            problem._stated.run(path, run, progress, Listener(callback, progress))
+            problem._run(path, job(method, seed, threads, device), progress, Listener(callback, progress))
             result = Result.in_folder(path)
         result.warn()
         return result
@@ -289,9 +289,15 @@ class Problem:
         with folder(out) as path, reaching(path):
             problem = self.changed(data=data, fix=fix, guess=guess, settings={**(settings or {}), **stated})
             run, listener = job("automatic", seed, threads, "cpu"), Listener(None, progress)
-            problem._stated.run(path, run, progress, listener)
+            problem._run(path, run, progress, listener)
             problem._stated.sample(path, (path / OUTCOME).read_text(encoding="utf-8"), run, listener)
-            return Posterior.in_folder(path)
+            posterior = Posterior.in_folder(path)
+        posterior.warn()
+        return posterior
+
+    def _run(self, path: Path, run: Job, progress: bool, listener: Listener) -> None:
+        if not_kept := self._stated.run(path, run, progress, listener):
+            warnings.warn(not_kept, ResultWarning, stacklevel=3)
 
     def profile(self, *names: str, **arguments: Any) -> list[Profile]:
         """How far each of these unknown numbers, all if none is named, may be from its best fit by the reference solver, as

@@ -66,6 +66,12 @@ def test_what_cannot_be_sampled_says_why() -> None:
         bilo.Problem("poisson-variable").sample(draws=100)
 
 
+@pytest.mark.filterwarnings("ignore::bilo.ResultWarning")
+def test_a_search_without_an_estimate_is_not_sampled() -> None:
+    with pytest.raises(bilo.SolverError, match="ended before its estimate"):
+        bilo.Problem(DECAY).sample(**FEW, settings={"train.time-limit": 1e-6})
+
+
 def test_ctrl_c_ends_chains_within_a_second() -> None:
     sent: list[float] = []
 

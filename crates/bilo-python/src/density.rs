@@ -3,6 +3,7 @@
 use crate::error::raised;
 use crate::job::JobArguments;
 use crate::problem::Stated;
+use crate::waiting::next;
 use bilo::Job;
 use bilo::diagnostic::{Error, Result};
 use bilo::posterior::at_thetas;
@@ -10,12 +11,8 @@ use bilo::problem::Problem;
 use bilo_cli::{Failure, Signal};
 use pyo3::prelude::*;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-
-/// Between two looks for signals.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Values of the unknown numbers, and where the answer goes: the log-density and its gradient.
 type Question = (Vec<f64>, Sender<Result<(f64, Vec<f64>)>>);
@@ -48,17 +45,12 @@ impl Density {
         let (sender, answer) = mpsc::channel();
         // A thread that has ended says why.
         let _ = self.questions.send((thetas, sender));
-        let answer = Mutex::new(answer);
-        loop {
-            let next = || answer.lock().expect("one thread waits").recv_timeout(BETWEEN_LOOKS);
-            match py.detach(next) {
-                Ok(found) => return found.map_err(|error| raised(py, &Failure::from(error))),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.why(py)),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if let Err(exception) = py.check_signals() {
+        match next(py, &Mutex::new(answer)) {
+            Ok(Some(found)) => found.map_err(|error| raised(py, &Failure::from(error))),
+            Ok(None) => Err(self.why(py)),
+            Err(exception) => {
                 self.signal.interrupt().ask();
-                return Err(exception);
+                Err(exception)
             }
         }
     }

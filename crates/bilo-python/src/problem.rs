@@ -277,6 +277,7 @@ impl Stated {
             let total = (problem.sampling.tuning + problem.sampling.draws) * problem.sampling.chains;
             let watch = |progress: posterior::Progress| teller.done(progress.draws, total);
             let estimate = read_outcome(&outcome)?;
+            bilo::require_estimate(&estimate)?;
             let (found, draws) = bilo::sample(problem, &job, &estimate, &InMemory::default(), &watch)?;
             bilo_report::posterior::write(&found, &draws, &folder)
                 .map_err(Failure::file("write into", &folder))?;

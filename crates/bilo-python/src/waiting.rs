@@ -57,14 +57,22 @@ pub(crate) fn quietly<T: Send + 'static>(
 
 /// Until the work has ended, which drops the other end.
 fn listen(py: Python<'_>, messages: &Mutex<Receiver<Message>>, listener: &Listener<'_>) -> PyResult<()> {
+    while let Some(message) = next(py, messages)? {
+        listener.hear(message)?;
+    }
+    Ok(())
+}
+
+/// The next message, while signals are looked for; none when the other end is gone.
+pub(crate) fn next<T: Send>(py: Python<'_>, messages: &Mutex<Receiver<T>>) -> PyResult<Option<T>> {
     loop {
-        let next = || messages.lock().expect("only one thread listens").recv_timeout(BETWEEN_LOOKS);
-        match py.detach(next) {
-            Ok(message) => listener.hear(message)?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        py.check_signals()?;
+        let wait = || messages.lock().expect("only one thread listens").recv_timeout(BETWEEN_LOOKS);
+        match py.detach(wait) {
+            Ok(message) => return Ok(Some(message)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        py.check_signals()?;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::method::{DictionarySource, Job, in_context};
 use bilo_assess::RunContext;
-use bilo_assess::outcome::{Outcome, SolvedBy};
+use bilo_assess::outcome::{Outcome, SolvedBy, Stop};
 use bilo_fit::observer::Silent;
 use bilo_fit::parallel;
 use bilo_posterior::{
@@ -79,6 +79,17 @@ pub fn require_posterior(problem: &Problem) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a run came to an estimate that chains can begin at.
+pub fn require_estimate(outcome: &Outcome) -> Result<()> {
+    match outcome.stop {
+        Stop::Interrupted | Stop::TimeLimit => Err(Error::new(
+            ErrorKind::NotConverged,
+            "the search was ended before its estimate, so that nothing was sampled",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Draws truths of these numbers from the priors, makes the problem's data at each, and ranks it among the draws of its
