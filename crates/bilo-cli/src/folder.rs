@@ -44,7 +44,7 @@ pub(crate) fn refuse_unless_solution(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a run's files go. Nothing changes on the disk before [`RunFolder::open`].
+/// Where a run's files go. Nothing changes on the disk before it is opened.
 pub struct RunFolder {
     path: PathBuf,
     rerun: Rerun,

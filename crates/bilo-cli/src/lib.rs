@@ -1,6 +1,6 @@
 //! The program `bilo` as a library: what its `main` calls, and what another front end shares with it.
 //!
-//! What was typed ([`args`]) becomes a resolved task, and one match runs it. This crate is the only
+//! What was typed (`args`) becomes a resolved task, and one match runs it. This crate is the only
 //! place that prints; everything it prints or writes is made from the library's
 //! [`Outcome`](bilo::outcome::Outcome) in [`bilo_report`].
 //!

@@ -297,8 +297,7 @@ data = { synthetic = { grid = { x = 9, t = 9 }, noise = 0.03 } }
         }
     }
 
-    /// The density of the numbers themselves: what is right of its gradient is right of it up to a constant, which is 0 in
-    /// the prior's mode if the data have no say.
+    /// By central differences of fourth order; outside of their ranges the numbers have no density.
     #[test]
     fn a_density_of_the_numbers_has_no_jacobian() {
         let problem = Problem::from_toml("front.toml", FRONT, Path::new("."), &Overrides::default())
