@@ -377,18 +377,26 @@ pub(crate) struct SampleTask {
     pub(crate) progress: bool,
 }
 
-pub(crate) struct StudyTask {
-    pub(crate) file: PathBuf,
+/// What a study is to do.
+pub struct StudyTask {
+    /// The study file.
+    pub file: PathBuf,
     /// Whether problems may name files outside their own folders.
-    pub(crate) outside: bool,
+    pub outside: bool,
     /// None for the default folder, which needs the name that the study gives itself.
-    pub(crate) out: Option<PathBuf>,
-    pub(crate) jobs: Option<usize>,
-    pub(crate) threads: usize,
-    pub(crate) hardware: Hardware,
-    pub(crate) keeping: Keeping,
-    pub(crate) json: bool,
-    pub(crate) progress: bool,
+    pub out: Option<PathBuf>,
+    /// Runs at a time; as many as there are cores for, unless stated.
+    pub jobs: Option<usize>,
+    /// Threads of each run.
+    pub threads: usize,
+    /// What trains networks.
+    pub hardware: Hardware,
+    /// What is written as a run goes.
+    pub keeping: Keeping,
+    /// Whether JSON is printed and nothing else.
+    pub json: bool,
+    /// Whether progress is shown.
+    pub progress: bool,
 }
 
 pub(crate) struct CompareTask {

@@ -14,8 +14,9 @@ pub(crate) fn check(statement: &Statement, overrides: &Overrides) -> Result<(), 
     output::say(&render(&examination, output::colour(&io::stdout())))
 }
 
-/// Warnings come last and on the same stream: they are part of what was asked for.
-fn render(examination: &Examination, colour: bool) -> String {
+/// An examination as text, with terminal colours if asked. Warnings come last and on the same stream: they are part of what was
+/// asked for.
+pub fn render(examination: &Examination, colour: bool) -> String {
     let (bold, yellow, plain) =
         if colour { ("\x1b[1m", "\x1b[1;33m", "\x1b[0m") } else { Default::default() };
     let mut text = String::new();

@@ -9,7 +9,8 @@ mod file;
 mod keeper;
 
 pub(crate) use file::Owner;
-pub(crate) use keeper::{Keeper, Keeping};
+pub(crate) use keeper::Keeper;
+pub use keeper::Keeping;
 
 use crate::failure::Failure;
 use crate::files;

@@ -6,8 +6,10 @@ use std::path::Path;
 
 /// Why the program cannot do what it was asked.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     diagnostic: Diagnostic,
+    /// The kind of the library's error that it comes from, if it comes from one.
+    kind: Option<ErrorKind>,
     /// The exit code.
     code: u8,
 }
@@ -15,18 +17,19 @@ pub(crate) struct Failure {
 impl From<bilo::Error> for Failure {
     fn from(error: bilo::Error) -> Self {
         let diagnostic = error.diagnostic().clone();
-        Failure::from(match error.kind() {
+        let diagnostic = match error.kind() {
             ErrorKind::Device if diagnostic.help.is_none() => {
                 diagnostic.help("`--device cpu` does without a GPU")
             }
             _ => diagnostic,
-        })
+        };
+        Failure { kind: Some(error.kind()), ..Failure::from(diagnostic) }
     }
 }
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Failure { diagnostic, code: 1 }
+        Failure { diagnostic, kind: None, code: 1 }
     }
 }
 
@@ -37,7 +40,8 @@ impl From<bilo_report::html::ReportError> for Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// A failure of the program, in words.
+    pub fn new(message: impl Into<String>) -> Self {
         Diagnostic::new(message, Origin::none()).into()
     }
 
@@ -56,8 +60,18 @@ impl Failure {
     }
 
     /// For `map_err`: a file or folder that could not be read, written, ...
-    pub(crate) fn file<E: Display>(verb: &str, path: &Path) -> impl FnOnce(E) -> Self {
+    pub fn file<E: Display>(verb: &str, path: &Path) -> impl FnOnce(E) -> Self {
         move |error| Failure::new(format!("cannot {verb} `{}`: {error}", path.display()))
+    }
+
+    /// The words for it, with the place and the help.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+
+    /// What kind of failure of the library it is; none for the program's own.
+    pub fn kind(&self) -> Option<ErrorKind> {
+        self.kind
     }
 
     /// What is wrong, in one line.

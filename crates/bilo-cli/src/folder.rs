@@ -44,8 +44,8 @@ pub(crate) fn refuse_unless_solution(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a run's files go. Nothing changes on the disk before [`RunFolder::open`].
-pub(crate) struct RunFolder {
+/// Where a run's files go. Nothing changes on the disk before it is opened.
+pub struct RunFolder {
     path: PathBuf,
     rerun: Rerun,
     /// The history, held so that no other run writes into the folder.
@@ -56,7 +56,7 @@ pub(crate) struct RunFolder {
 
 impl RunFolder {
     /// Refuses a folder that is neither empty nor a former run's.
-    pub(crate) fn new(path: PathBuf, rerun: Rerun) -> Result<Self, Failure> {
+    pub fn new(path: PathBuf, rerun: Rerun) -> Result<Self, Failure> {
         if path.exists() {
             let mut content = fs::read_dir(&path).map_err(Failure::file("look into", &path))?;
             if content.next().is_some() && !is_former_run(&path) {

@@ -6,7 +6,7 @@ use bilo::outcome::Outcome;
 use std::path::Path;
 
 /// `D=1.5` as `unknown.D.guess=1.5`.
-pub(crate) fn stated(assignments: &[String]) -> Result<Vec<String>, Failure> {
+pub fn stated(assignments: &[String]) -> Result<Vec<String>, Failure> {
     let guess = |text: &String| {
         let (name, value) = pair(text, "--guess")?;
         Ok(format!("{}.guess={value}", table(name)))
@@ -15,7 +15,7 @@ pub(crate) fn stated(assignments: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// `D=2` as a guess that is known; `D` alone fixes the guess of the file.
-pub(crate) fn fixed(assignments: &[String]) -> Result<Vec<String>, Failure> {
+pub fn fixed(assignments: &[String]) -> Result<Vec<String>, Failure> {
     let mut set = vec![];
     for text in assignments {
         if !text.contains('=') {

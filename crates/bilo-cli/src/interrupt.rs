@@ -21,7 +21,7 @@ type Rescue = Box<dyn Fn() -> Option<String> + Send>;
 
 /// Stops runs when a signal comes; clones listen to the same signal.
 #[derive(Clone, Default)]
-pub(crate) struct Signal {
+pub struct Signal {
     interrupt: Interrupt,
     /// By number, of every run that is under way.
     rescues: Arc<Mutex<BTreeMap<usize, Rescue>>>,
@@ -55,13 +55,17 @@ impl Signal {
         if rescues.is_empty() {
             return;
         }
-        let lines: Vec<String> = rescues.values().filter_map(|rescue| rescue()).collect();
-        crate::output::remark(&lines.join("\n"));
+        crate::output::remark(&kept(&rescues));
         process::exit(KILLED_BY_CTRL_C);
     }
 
+    /// Keeps what there is of the runs that are still busy.
+    pub fn keep(&self) {
+        kept(&self.rescues.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// What a run listens to.
-    pub(crate) fn interrupt(&self) -> &Interrupt {
+    pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
@@ -83,6 +87,12 @@ impl Signal {
         rescues().remove(&number);
         done
     }
+}
+
+/// Keeps what there is of some runs; a line for each.
+fn kept(rescues: &BTreeMap<usize, Rescue>) -> String {
+    let lines: Vec<String> = rescues.values().filter_map(|rescue| rescue()).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]

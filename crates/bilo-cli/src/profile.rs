@@ -35,7 +35,7 @@ pub(crate) fn profile(task: &ProfileTask) -> Result<(), Failure> {
 }
 
 /// The unknowns of these names by number; all if none is named.
-fn chosen(problem: &Problem, names: &[String]) -> Result<Vec<usize>, Failure> {
+pub fn chosen(problem: &Problem, names: &[String]) -> Result<Vec<usize>, Failure> {
     if problem.unknowns.is_empty() || !problem.functions.is_empty() {
         let message = "profiles are for problems whose unknowns are numbers";
         return Err(

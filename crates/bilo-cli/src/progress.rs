@@ -11,7 +11,7 @@ const STYLE: &str = "{prefix:8} {bar:24} {human_pos}/{human_len} {eta} left  {wi
 const BETWEEN_UPDATES: f64 = 0.1;
 
 /// Shows a run to people.
-pub(crate) struct Progress {
+pub struct Progress {
     screen: MultiProgress,
     bar: ProgressBar,
     signal: Signal,
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Shows nothing unless wanted and stderr is a terminal.
-    pub(crate) fn new(wanted: bool, signal: Signal) -> Self {
+    pub fn new(wanted: bool, signal: Signal) -> Self {
         // This target hides itself where stderr is no terminal.
         let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Progress {

@@ -12,6 +12,7 @@ use bilo_report::record::RunRecord;
 use bilo::Job;
 use bilo::problem::{Assignment, Folder, Overrides, Problem, in_force};
 use flate2::Crc;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
@@ -33,7 +34,7 @@ const FILES: [(&str, &[&str]); 7] = [
 /// What is needed to run again, in memory: the run folder may be the one that the problem was read
 /// from, and is emptied before it is filled.
 #[derive(Default)]
-pub(crate) struct Rerun {
+pub struct Rerun {
     text: String,
     record: RunRecord,
     /// Path inside the run folder, and content.
@@ -41,7 +42,8 @@ pub(crate) struct Rerun {
 }
 
 impl Rerun {
-    pub(crate) fn of(
+    /// Of a statement that is read with these settings and run as this job.
+    pub fn of(
         statement: &Statement,
         overrides: &Overrides,
         problem: &Problem,
@@ -49,9 +51,7 @@ impl Rerun {
     ) -> Result<Self, Failure> {
         let unremarked: String =
             statement.text.split_inclusive('\n').filter(|line| !line.starts_with(REMARK)).collect();
-        let mut document: DocumentMut = unremarked
-            .parse()
-            .map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))?;
+        let mut document = document_of(&unremarked)?;
         apply(&mut document, overrides)?;
         let files = take_files(&mut document, statement.folder())?;
         let text = remarked(&document.to_string(), overrides, problem);
@@ -97,6 +97,21 @@ impl Rerun {
         fs::write(&part, &self.text).map_err(Failure::file("write", &part))?;
         fs::rename(&part, &whole).map_err(Failure::file("write", &whole))
     }
+}
+
+/// The files that a statement with these settings names, by these names, with their contents: all that can be read.
+pub fn files_named(statement: &Statement, overrides: &Overrides) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut document = document_of(&statement.text)?;
+    apply(&mut document, overrides)?;
+    let (mut files, folder) = (BTreeMap::new(), statement.folder());
+    each_file(&mut document, |_, name, _| {
+        files.entry(name.to_owned()).or_insert_with(|| folder.read(name).ok());
+    });
+    Ok(files.into_iter().filter_map(|(name, content)| Some((name, content?))).collect())
+}
+
+fn document_of(text: &str) -> Result<DocumentMut, Failure> {
+    text.parse().map_err(|error| Failure::new(format!("the problem file cannot be edited: {error}")))
 }
 
 /// The data files that a former run took along: those that its problem file names, no others.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Seconds between two checkpoints, unless stated: what is lost at most is not worth much, and what they take is nothing to it.
-pub(crate) const KEEP_EVERY: f64 = 60.0;
+pub const KEEP_EVERY: f64 = 60.0;
 
 /// A run to go on with.
 #[derive(Debug)]

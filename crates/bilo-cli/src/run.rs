@@ -59,18 +59,19 @@ fn require_green(outcome: &Outcome) -> Result<(), Failure> {
 }
 
 /// A run that has ended.
-pub(crate) struct Conducted {
-    pub(crate) outcome: Outcome,
+pub struct Conducted {
+    /// What it came to.
+    pub outcome: Outcome,
     /// The phase that it came to.
-    pub(crate) reached: Phase,
+    pub reached: Phase,
     /// Whether its files could be written.
-    pub(crate) saved: Result<(), Failure>,
+    pub saved: Result<(), Failure>,
     /// Why a checkpoint, or an event for TensorBoard, could not.
-    kept: Option<Failure>,
+    pub kept: Option<Failure>,
 }
 
 /// Runs a problem and fills its folder.
-pub(crate) fn conduct(
+pub fn conduct(
     problem: &Problem,
     job: &Job,
     folder: &mut RunFolder,
@@ -110,7 +111,7 @@ pub(crate) fn conduct(
 }
 
 /// Several observers as one, which wants to stop as soon as one of them does.
-pub(crate) struct All<'a, const N: usize>(pub(crate) [&'a mut dyn Observer; N]);
+pub struct All<'a, const N: usize>(pub [&'a mut dyn Observer; N]);
 
 impl<const N: usize> Observer for All<'_, N> {
     fn event(&mut self, event: &Event<'_>) -> Control {

@@ -15,7 +15,7 @@ use crate::rerun::Rerun;
 use crate::run::conduct;
 use bilo::Job;
 use bilo::diagnostic::ErrorKind;
-use bilo::outcome::{Outcome, Stop};
+use bilo::outcome::Outcome;
 use bilo::posterior;
 use bilo::problem::Problem;
 use bilo_report::{html, posterior as report, table};
@@ -47,10 +47,10 @@ pub(crate) fn sample(task: &SampleTask) -> Result<(), Failure> {
         None => begun(task, &problem, &signal)?,
     };
     let Estimated { folder, outcome } = estimated;
-    if matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
-        return Err(Failure::new("the search was ended before its estimate, so that nothing was sampled")
-            .help(format!("`bilo sample --resume {}` goes on", folder.path().display())));
-    }
+    bilo::require_estimate(&outcome).map_err(|error| {
+        let resume = format!("`bilo sample --resume {}` goes on", folder.path().display());
+        Failure::from(error).help(resume)
+    })?;
     if task.progress {
         output::say(&table::render(&outcome, bilo::observer::Phase::Train, folder.path()))?;
     }
@@ -89,7 +89,7 @@ fn resumed(task: &SampleTask, problem: &Problem, signal: &Signal, path: &Path) -
     let mut folder = RunFolder::new(path.to_path_buf(), rerun.with_remarks_of(&task.statement))?;
     let text = fs::read_to_string(path.join(OUTCOME)).unwrap_or_default();
     match Outcome::from_json(&text) {
-        Ok(outcome) if !matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) => {
+        Ok(outcome) if bilo::require_estimate(&outcome).is_ok() => {
             folder.keep_others_out()?;
             Ok(Estimated { folder, outcome })
         }

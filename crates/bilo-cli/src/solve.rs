@@ -35,8 +35,8 @@ pub(crate) fn solve(task: &SolveTask) -> Result<(), Failure> {
     output::say(&if task.json { solved.json() } else { solved.text() })
 }
 
-/// What is said, else the truth, else the guess.
-fn values(problem: &Problem, at: &str) -> Result<Vec<Stated>, Failure> {
+/// The values of the unknown numbers: what is said, `NAME=VALUE,...`, else the truth, else the guess.
+pub fn values(problem: &Problem, at: &str) -> Result<Vec<Stated>, Failure> {
     let names: Vec<&str> = problem.unknowns.iter().map(|unknown| unknown.name.as_str()).collect();
     let said = assignments::read("--at", at, &names, |number, text| {
         let positive = problem.unknowns[number].transform == Transform::Log;
@@ -59,8 +59,8 @@ fn values(problem: &Problem, at: &str) -> Result<Vec<Stated>, Failure> {
     Ok(problem.unknowns.iter().zip(said).map(stated).collect())
 }
 
-/// Nodes of the grid along each coordinate.
-fn nodes(problem: &Problem, grid: &str) -> Result<Vec<usize>, Failure> {
+/// Nodes of the grid along each coordinate: what is said, `NAME=COUNT,...`, else those of the report.
+pub fn nodes(problem: &Problem, grid: &str) -> Result<Vec<usize>, Failure> {
     let names: Vec<&str> = problem.coordinates.iter().map(|coordinate| coordinate.name.as_str()).collect();
     let said = assignments::read("--grid", grid, &names, |_, text| match text.parse::<usize>() {
         Ok(count) if count >= 2 => Ok(count),

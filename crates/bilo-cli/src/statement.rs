@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 1 << 24;
 
 /// The text of a problem file. It is read once, so that what is kept with the results is what ran.
-pub(crate) struct Statement {
+#[derive(Clone)]
+pub struct Statement {
     /// Its name in errors.
     name: String,
     pub(crate) text: String,
@@ -18,16 +19,19 @@ pub(crate) struct Statement {
 }
 
 /// Where its data files are.
+#[derive(Clone)]
 enum Files {
     /// Relative to this, and inside it unless they may lie elsewhere.
     Disk { folder: PathBuf, outside: bool },
     /// They come with the program too.
     Shipped(&'static Shipped),
+    /// In memory, by the names that the text gives them.
+    Memory(Vec<(String, Vec<u8>)>),
 }
 
 impl Statement {
     /// Reads a file, or else the shipped problem of that name; whether its data may lie outside its folder.
-    pub(crate) fn find(file: &Path, outside: bool) -> Result<Self, Failure> {
+    pub fn find(file: &Path, outside: bool) -> Result<Self, Failure> {
         let shipped = file.to_str().and_then(problems::find);
         match shipped {
             Some(shipped) if !file.is_file() => Ok(Statement {
@@ -37,6 +41,18 @@ impl Statement {
             }),
             _ => Self::read(file, outside),
         }
+    }
+
+    /// A text from elsewhere, with a name for errors; its data are found relative to a folder, and inside it unless they may
+    /// lie outside.
+    pub fn of_text(name: &str, text: &str, folder: &Path, outside: bool) -> Self {
+        let files = Files::Disk { folder: folder.to_path_buf(), outside };
+        Statement { name: name.to_owned(), text: text.to_owned(), files }
+    }
+
+    /// A text from elsewhere, with a name for errors and the files that it names.
+    pub fn with_files(name: &str, text: &str, files: Vec<(String, Vec<u8>)>) -> Self {
+        Statement { name: name.to_owned(), text: text.to_owned(), files: Files::Memory(files) }
     }
 
     fn read(file: &Path, outside: bool) -> Result<Self, Failure> {
@@ -58,10 +74,20 @@ impl Statement {
         Ok(Statement { name: file.display().to_string(), text, files })
     }
 
+    /// Its name in errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The name of its file without the ending.
     pub(crate) fn stem(&self) -> String {
         match &self.files {
-            Files::Disk { .. } => {
+            Files::Disk { .. } | Files::Memory(_) => {
                 Path::new(&self.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
             }
             Files::Shipped(shipped) => shipped.name.to_string(),
@@ -74,11 +100,12 @@ impl Statement {
             Files::Disk { folder, outside: true } => Folder::Disk(folder),
             Files::Disk { folder, outside: false } => Folder::Within(folder),
             Files::Shipped(shipped) => problems::folder(shipped),
+            Files::Memory(files) => Folder::Memory(files),
         }
     }
 
     /// The problem that the text states.
-    pub(crate) fn problem(&self, overrides: &Overrides) -> Result<Problem, Failure> {
+    pub fn problem(&self, overrides: &Overrides) -> Result<Problem, Failure> {
         Ok(Problem::from_toml(&self.name, &self.text, self.folder(), overrides)?)
     }
 }

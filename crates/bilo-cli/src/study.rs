@@ -36,16 +36,36 @@ const STYLE: &str = "{bar:24} {pos}/{len} runs {eta} left  {wide_msg}";
 pub(crate) fn study(task: &StudyTask) -> Result<(), Failure> {
     let plan = Plan::read(&task.file, task.outside)?;
     let out = task.out.clone().unwrap_or_else(|| Path::new("runs").join(&plan.name));
+    let signal = Signal::caught()?;
+    let (summary, names, ended) = fill(task, &plan, &out, &signal)?;
+    let closing = format!("\nFiles in {}: {names}, and a folder for each run\n", out.display());
+    output::say(&if task.json { summary.json(&plan) } else { summary.table(true) + &closing })?;
+    ended
+}
+
+/// All runs of a study in a folder, with its tables and pictures.
+pub fn study_into(task: &StudyTask, out: &Path, signal: &Signal) -> Result<(), Failure> {
+    fill(task, &Plan::read(&task.file, task.outside)?, out, signal)?.2
+}
+
+/// Runs what is missing and writes the files of the whole: their names, and whether it came to its end.
+fn fill(
+    task: &StudyTask,
+    plan: &Plan,
+    out: &Path,
+    signal: &Signal,
+) -> Result<(Summary, String, Result<(), Failure>), Failure> {
     // What is wrong with a case is said before hours of runs.
     for case in &plan.cases {
         case.statement.problem(&case.overrides)?;
     }
-    let signal = Signal::caught()?;
-    let ended = perform(task, &plan, &out, &signal)?;
-    let summary = Summary::new(&plan, &ended);
-    let names = write_files(&plan, &summary, &ended, &out)?;
-    let closing = format!("\nFiles in {}: {names}, and a folder for each run\n", out.display());
-    output::say(&if task.json { summary.json(&plan) } else { summary.table(true) + &closing })?;
+    let ended = perform(task, plan, out, signal)?;
+    let summary = Summary::new(plan, &ended);
+    let names = write_files(plan, &summary, &ended, out)?;
+    Ok((summary, names, require_end(&ended, signal)))
+}
+
+fn require_end(ended: &[Ended], signal: &Signal) -> Result<(), Failure> {
     if signal.came() {
         return Err(
             Failure::new("interrupted").help("the same command goes on with the runs that are missing")

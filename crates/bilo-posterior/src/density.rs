@@ -64,6 +64,40 @@ pub fn thetas_at(problem: &Problem, position: &[f64]) -> Vec<f64> {
     ranges(problem).iter().zip(position).map(|(range, &z)| range.theta(z)).collect()
 }
 
+/// The log-density of the numbers themselves, and its gradient by them: minus infinity outside of their ranges and where there
+/// is no solution.
+pub fn at_thetas(
+    problem: &Problem,
+    density: &mut dyn Posterior,
+    thetas: &[f64],
+    gradient: &mut [f64],
+) -> diagnostic::Result<f64> {
+    let ranges = ranges(problem);
+    if !ranges.iter().zip(thetas).all(|(range, &theta)| range.holds(theta)) {
+        gradient.fill(0.0);
+        return Ok(f64::NEG_INFINITY);
+    }
+    let position = position_of(problem, thetas);
+    match density.at(&position, gradient) {
+        Ok(height) => Ok(height - without_jacobian(&ranges, &position, gradient)),
+        Err(Failure::Interrupted) => Err(Error::interrupted()),
+        Err(Failure::Unsolvable(_)) => {
+            gradient.fill(0.0);
+            Ok(f64::NEG_INFINITY)
+        }
+    }
+}
+
+/// Turns a gradient by z into one by θ, of a density of θ; the logarithm of the Jacobian.
+fn without_jacobian(ranges: &[Range], position: &[f64], gradient: &mut [f64]) -> f64 {
+    let each = ranges.iter().zip(position).zip(gradient).map(|((range, &z), by)| {
+        let (jacobian, slope) = range.log_jacobian(z);
+        *by = (*by - slope) / range.slope(z);
+        jacobian
+    });
+    each.sum()
+}
+
 /// The density of the unknown numbers, by something that solves the equations from one place wherever it is asked.
 pub struct SolvedPosterior<'d, L: ReducedProblem> {
     data: DataLoss<'d>,

@@ -25,7 +25,7 @@ pub use audit::audit;
 pub use bilo_sample::{Chain, Failure, Metric};
 pub use calibration::{CalibratedUnknown, Calibration, RANKED_AMONG, Ranked, from_prior};
 pub use column::Column;
-pub use density::{Posterior, Prediction, SolvedPosterior, Source, position_of, thetas_at};
+pub use density::{Posterior, Prediction, SolvedPosterior, Source, at_thetas, position_of, thetas_at};
 pub use outcome::{
     AuditOutcome, ChainOutcome, LeftOut, Marginal, PosteriorOutcome, PosteriorReason, PosteriorVerdict,
     PredictiveCheck, ShiftOutcome,

@@ -80,6 +80,16 @@ impl Range {
         }
     }
 
+    /// Whether a number lies in it.
+    pub fn holds(self, theta: f64) -> bool {
+        match self {
+            Range::Whole => theta.is_finite(),
+            Range::Above(end) => theta > end && theta.is_finite(),
+            Range::Below(end) => theta < end && theta.is_finite(),
+            Range::Between(lo, hi) => lo < theta && theta < hi,
+        }
+    }
+
     /// Whether a density that is the same everywhere in it has no integral.
     pub fn is_endless(self) -> bool {
         !matches!(self, Range::Between(..))

@@ -154,6 +154,14 @@ impl Origin {
         source.text.get(span.clone())
     }
 
+    /// The line and the column where it begins, from 1, in characters.
+    pub fn line_and_column(&self) -> Option<(usize, usize)> {
+        let (source, span) = self.place.as_ref()?;
+        let before = &source.text[..span.start];
+        let (lines, last) = (before.matches('\n').count(), before.rsplit('\n').next().unwrap_or_default());
+        Some((lines + 1, last.chars().count() + 1))
+    }
+
     /// A part of this place, `span` counted from its start.
     pub fn part(&self, span: Range<usize>) -> Origin {
         match &self.place {

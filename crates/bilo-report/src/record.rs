@@ -36,7 +36,7 @@ impl RunRecord {
             method: job.method.name().to_owned(),
             seed: job.seed,
             recipe: problem.training.recipe.name().to_owned(),
-            command: std::env::args().collect(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         }
     }
 

@@ -19,6 +19,11 @@ const HEADING: [&str; COLUMNS] =
 
 /// Unknowns, verdict, states, why, when and in which phase the run ended, and where the files are.
 pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
+    findings(outcome) + &ending(outcome, phase, out)
+}
+
+/// Unknowns, verdict, states: what a run found.
+pub fn findings(outcome: &Outcome) -> String {
     let mut text = String::new();
     let numbers = &outcome.unknowns.numbers;
     if !numbers.is_empty() {
@@ -73,7 +78,12 @@ pub fn render(outcome: &Outcome, phase: Phase, out: &Path) -> String {
             outcome.starts.len()
         );
     }
-    let _ = writeln!(text, "Stopped: {}.", stop(outcome, phase));
+    text
+}
+
+/// Why, when and in which phase the run ended, and where the files are.
+fn ending(outcome: &Outcome, phase: Phase, out: &Path) -> String {
+    let mut text = format!("Stopped: {}.\n", stop(outcome, phase));
     if matches!(outcome.stop, Stop::Interrupted | Stop::TimeLimit) {
         let _ = writeln!(text, "Go on with: bilo run --resume {}", out.display());
     }

@@ -47,6 +47,8 @@ pub use bilo_problem as problem;
 pub use bilo_problem::diagnostic::{self, Error, Result};
 pub use bilo_problem::{Problem, function, nifti, npy, sites, spline, theta};
 pub use bilo_reference::loss_map::loss_map;
-pub use bilo_reference::{data, descent, forward, misfit, solver as reference};
+pub use bilo_reference::{cost, data, descent, forward, misfit, solver as reference};
 pub use method::{Job, METHODS, Method, profiles, run};
-pub use sample::{calibrate, draw_prior, require_calibration, require_posterior, sample};
+pub use sample::{
+    calibrate, draw_prior, require_calibration, require_estimate, require_posterior, sample, with_density,
+};

@@ -2,11 +2,11 @@
 
 use crate::method::{DictionarySource, Job, in_context};
 use bilo_assess::RunContext;
-use bilo_assess::outcome::{Outcome, SolvedBy};
+use bilo_assess::outcome::{Outcome, SolvedBy, Stop};
 use bilo_fit::observer::Silent;
 use bilo_fit::parallel;
 use bilo_posterior::{
-    Draws, InMemory, Kept, Plan, PosteriorOutcome, PriorDraws, PriorOutcome, Progress, Ranked,
+    Draws, InMemory, Kept, Plan, Posterior, PosteriorOutcome, PriorDraws, PriorOutcome, Progress, Ranked,
     ReferenceSource, Source, Storage, audit, from_prior, position_of, predict, summarise,
 };
 use bilo_problem::diagnostic::{Diagnostic, Error, ErrorKind, Result};
@@ -25,6 +25,17 @@ pub fn sample(
 ) -> Result<(PosteriorOutcome, Draws)> {
     require_posterior(problem)?;
     in_context(problem, job, &job.interrupt, |run| sampled(run, estimate, storage, watch))
+}
+
+/// Does something with the log-density of a problem's unknown numbers by the reference solver, whose solves begin at the guess.
+pub fn with_density(
+    problem: &Problem,
+    job: &Job,
+    act: &mut dyn FnMut(&mut dyn Posterior) -> Result<()>,
+) -> Result<()> {
+    require_posterior(problem)?;
+    let eta: Vec<f64> = problem.unknowns.iter().map(|unknown| unknown.eta_of(unknown.guess)).collect();
+    in_context(problem, job, &job.interrupt, |run| ReferenceSource::new(run, &eta).with(act))
 }
 
 /// Draws the unknown numbers from their priors, and solves the equations at each draw: what the priors predict before the
@@ -68,6 +79,17 @@ pub fn require_posterior(problem: &Problem) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a run came to an estimate that chains can begin at.
+pub fn require_estimate(outcome: &Outcome) -> Result<()> {
+    match outcome.stop {
+        Stop::Interrupted | Stop::TimeLimit => Err(Error::new(
+            ErrorKind::NotConverged,
+            "the search was ended before its estimate, so that nothing was sampled",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Draws truths of these numbers from the priors, makes the problem's data at each, and ranks it among the draws of its
@@ -224,7 +246,7 @@ fn in_words(solved_by: SolvedBy) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bilo_posterior::Posterior;
+    use bilo_posterior::at_thetas;
     use bilo_problem::Overrides;
     use std::path::Path;
 
@@ -273,6 +295,35 @@ data = { synthetic = { grid = { x = 9, t = 9 }, noise = 0.03 } }
             let close = 1e-4 * slope.abs().max(1.0);
             assert!((gradient[j] - slope).abs() < close, "{j}: {} and {slope}", gradient[j]);
         }
+    }
+
+    /// By central differences of fourth order; outside of their ranges the numbers have no density.
+    #[test]
+    fn a_density_of_the_numbers_has_no_jacobian() {
+        let problem = Problem::from_toml("front.toml", FRONT, Path::new("."), &Overrides::default())
+            .expect("a problem");
+        with_density(&problem, &Job::default(), &mut |density| {
+            let mut value = |thetas: [f64; 2]| {
+                let mut gradient = [0.0; 2];
+                let value = at_thetas(&problem, density, &thetas, &mut gradient).expect("a value");
+                (value, gradient)
+            };
+            let (_, gradient) = value([1.8, 2.1]);
+            for (j, by) in gradient.into_iter().enumerate() {
+                let mut moved = |step: f64| {
+                    let mut thetas = [1.8, 2.1];
+                    thetas[j] += 1e-3 * step;
+                    value(thetas).0
+                };
+                let (near, far) = (moved(1.0) - moved(-1.0), moved(2.0) - moved(-2.0));
+                let slope = (8.0 * near - far) / 12e-3;
+                assert!((by - slope).abs() < 1e-6 * slope.abs().max(1.0), "{j}: {by} and {slope}");
+            }
+            assert_eq!(value([-1.0, 2.0]).0, f64::NEG_INFINITY, "below all diffusion");
+            assert_eq!(value([1.0, 5.5]), (f64::NEG_INFINITY, [0.0; 2]), "beyond a bound");
+            Ok(())
+        })
+        .expect("the reference solver");
     }
 
     /// By both solvers, whose densities differ by what their solutions do.

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 /// What is written as a run goes, beside its history.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keeping {
+pub struct Keeping {
     /// Between two checkpoints.
-    pub(crate) every: Duration,
-    pub(crate) tensorboard: bool,
+    pub every: Duration,
+    /// Whether event files for TensorBoard are written, too.
+    pub tensorboard: bool,
 }
 
 /// Asks for a checkpoint every so often, and writes what it gets.

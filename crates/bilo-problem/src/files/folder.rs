@@ -12,6 +12,8 @@ pub enum Folder<'a> {
     Within(&'a Path),
     /// Files that are part of the program.
     Program(&'a [(&'a str, &'a [u8])]),
+    /// Files that were made in memory, by another front end say.
+    Memory(&'a [(String, Vec<u8>)]),
 }
 
 impl<'a> From<&'a Path> for Folder<'a> {
@@ -29,6 +31,10 @@ impl Folder<'_> {
             Folder::Program(files) => {
                 let file = files.iter().find(|(known, _)| *known == name);
                 file.map(|(_, content)| content.to_vec()).ok_or_else(|| io::ErrorKind::NotFound.into())
+            }
+            Folder::Memory(files) => {
+                let file = files.iter().find(|(known, _)| known == name);
+                file.map(|(_, content)| content.clone()).ok_or_else(|| io::ErrorKind::NotFound.into())
             }
         }
     }
@@ -49,7 +55,7 @@ impl Folder<'_> {
     pub fn path(&self, name: &str) -> PathBuf {
         match self {
             Folder::Disk(path) | Folder::Within(path) => path.join(name),
-            Folder::Program(_) => PathBuf::from(name),
+            Folder::Program(_) | Folder::Memory(_) => PathBuf::from(name),
         }
     }
 }
@@ -89,6 +95,14 @@ mod tests {
             assert_eq!(disk.read(outside).unwrap(), b"theirs");
         }
         assert_eq!(within.read("none.csv").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn files_in_memory_are_found_by_name() {
+        let files = [("mine.csv".to_owned(), b"mine".to_vec())];
+        let memory = Folder::Memory(&files);
+        assert_eq!(memory.read("mine.csv").unwrap(), b"mine");
+        assert_eq!(memory.read("theirs.csv").unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[cfg(unix)]
