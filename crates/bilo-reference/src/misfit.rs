@@ -1,7 +1,7 @@
 //! The data loss as a function of the unknowns alone, the PDE solved by the reference solver.
 
 use crate::jumps::Jump;
-use crate::solver::{ReferenceSolution, ReferenceSolver};
+use crate::solver::{ReferenceSolution, ReferenceSolver, StateAt};
 use bilo_fit::data_loss::{DataLoss, LossTerms};
 use bilo_fit::gauss_newton::{Evaluated, ReducedProblem};
 use bilo_fit::sensitivities::Sensitivities;
@@ -81,13 +81,8 @@ impl<'a> ReferenceLoss<'a> {
         self.evaluated(theta, solution)
     }
 
-    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states, which are asked
-    /// for by number and places.
-    pub fn evaluate_from(
-        &self,
-        theta: &Theta,
-        state: &mut dyn FnMut(usize, &[Vec<f64>]) -> Option<Vec<f64>>,
-    ) -> Result<Evaluation<'a>> {
+    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states.
+    pub fn evaluate_from(&self, theta: &Theta, state: &mut StateAt<'_>) -> Result<Evaluation<'a>> {
         self.evaluated(theta.clone(), self.reference.solve_from(theta, state)?)
     }
 

@@ -25,6 +25,9 @@ pub struct ReferenceSolver {
     threads: usize,
 }
 
+/// The values of a state, by number, at points given by one column per coordinate; none where nobody knows.
+pub type StateAt<'a> = dyn FnMut(usize, &[Vec<f64>]) -> Option<Vec<f64>> + 'a;
+
 /// A classical solution at some theta.
 pub struct ReferenceSolution<'a> {
     parts: Vec<SystemSolution<'a>>,
@@ -106,12 +109,11 @@ impl ReferenceSolver {
         })
     }
 
-    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states, which are asked
-    /// for by number and places, a column for each coordinate.
+    /// Solves at a value of everything unknown; of several steady solutions finds that near other values of the states.
     pub fn solve_from(
         &self,
         theta: &Theta,
-        state: &mut dyn FnMut(usize, &[Vec<f64>]) -> Option<Vec<f64>>,
+        state: &mut StateAt<'_>,
     ) -> std::result::Result<ReferenceSolution<'_>, ReferenceError> {
         let mut starts: Vec<Option<Vec<Vec<f64>>>> = vec![];
         for (number, system) in self.systems.iter().enumerate() {
