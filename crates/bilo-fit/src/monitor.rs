@@ -43,13 +43,8 @@ impl<'o> Monitor<'o> {
         observer: &'o mut dyn Observer,
     ) -> Monitor<'o> {
         let (began, interrupt) = (Instant::now(), interrupt.for_run());
-        if let Some(limit) = problem.training.time_limit {
-            let limit = Duration::try_from_secs_f64(limit).ok();
-            limit
-                .and_then(|limit| began.checked_add(limit))
-                .into_iter()
-                .for_each(|end| interrupt.end_at(end));
-        }
+        let limit = problem.training.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+        limit.into_iter().for_each(|limit| interrupt.end_after(limit));
         let (unknown_names, record_every) = (problem.unknown_names(), problem.training.record_every);
         Monitor {
             observer,

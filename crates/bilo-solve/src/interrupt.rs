@@ -1,13 +1,13 @@
 //! A request to stop that reaches into long loops.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A request to stop: whoever holds a clone may ask, and every long loop looks.
 ///
 /// A loop ends when it is [due](Interrupt::is_due): at once when somebody asked, or when the time is up. What comes
-/// after a search, to say what its result is worth, is granted a [grace](Interrupt::grant) after the request.
+/// after a search, to say what its result is worth, is granted a [grace](Interrupt::grant).
 ///
 /// ```
 /// use bilo_solve::Interrupt;
@@ -30,9 +30,21 @@ pub struct Interrupt {
 
 #[derive(Debug, Default)]
 struct Limits {
-    deadline: Mutex<Option<Instant>>,
+    time: Mutex<Option<Time>>,
     grace_in_milliseconds: AtomicU64,
 }
+
+/// The time that a run has.
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    began: Instant,
+    search: Duration,
+    /// Whether the search is over and its checks have begun.
+    checks: bool,
+}
+
+/// What comes after a search may take as long again, and so long at least.
+const CHECKS: Duration = Duration::from_secs(10);
 
 /// Nobody asked, and there is time.
 impl Default for Interrupt {
@@ -60,16 +72,20 @@ impl Interrupt {
         self.asked.iter().any(|asked| asked.get().is_some())
     }
 
-    /// Ends loops at a time, if they have not ended before.
-    pub fn end_at(&self, deadline: Instant) {
-        *self.limits.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+    /// Ends loops after so long from now, if they have not ended before.
+    pub fn end_after(&self, search: Duration) {
+        *self.time() = Some(Time { began: Instant::now(), search, checks: false });
     }
 
-    /// Lets loops go on for so long after the request, and without a deadline.
+    /// Lets loops go on for so long after the request, and after a limit of time for as long again, at least ten seconds.
     pub fn grant(&self, grace: Duration) {
         let milliseconds = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         self.limits.grace_in_milliseconds.store(milliseconds, Ordering::Relaxed);
-        *self.limits.deadline.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.time().iter_mut().for_each(|time| time.checks = true);
+    }
+
+    fn time(&self) -> MutexGuard<'_, Option<Time>> {
+        self.limits.time.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a loop should end now.
@@ -79,10 +95,12 @@ impl Interrupt {
         requests.any(|asked| asked.elapsed() >= grace) || self.is_over()
     }
 
-    /// Whether the deadline has passed.
+    /// Whether the time is up.
     pub fn is_over(&self) -> bool {
-        let deadline = *self.limits.deadline.lock().unwrap_or_else(PoisonError::into_inner);
-        deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.time().is_some_and(|Time { began, search, checks }| {
+            let more = if checks { search.max(CHECKS) } else { Duration::ZERO };
+            began.elapsed() >= search.saturating_add(more)
+        })
     }
 }
 
@@ -94,7 +112,7 @@ mod tests {
     fn a_deadline_is_of_one_run_and_a_request_of_all() {
         let signal = Interrupt::default();
         let (first, second) = (signal.for_run(), signal.for_run());
-        first.end_at(Instant::now());
+        first.end_after(Duration::ZERO);
         assert!(first.is_due() && first.is_over() && !first.is_asked());
         assert!(!second.is_due());
         second.ask();
@@ -104,10 +122,21 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_search_has_no_deadline() {
+    fn what_comes_after_a_search_has_as_long_again_and_ten_seconds_at_least() {
         let run = Interrupt::default();
-        run.end_at(Instant::now());
-        run.grant(Duration::ZERO);
-        assert!(!run.is_due());
+        let begun_before = |seconds: u64, search: u64| {
+            let began = Instant::now().checked_sub(Duration::from_secs(seconds)).expect("a clock that runs");
+            let search = Duration::from_secs(search);
+            *run.time() = Some(Time { began, search, checks: false });
+        };
+        for (search, least) in [(0, 10), (4, 14), (30, 60)] {
+            begun_before(search, search);
+            assert!(run.is_due());
+            run.grant(Duration::ZERO);
+            assert!(!run.is_due());
+            begun_before(least, search);
+            run.grant(Duration::ZERO);
+            assert!(run.is_due());
+        }
     }
 }

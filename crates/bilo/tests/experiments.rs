@@ -163,12 +163,15 @@ fn a_second_answer_is_found_and_named() {
     }
 }
 
+/// What separates columns separates nothing between quotes; one alone is an inch.
+const NOTED: &str = "hours;T;note\n0,5;1,5;\"warm; wet\"\n1;0,9;3\" pipe\n";
+
 /// What all experiments say of their files stands in the shared observation; a list of what holds is a condition for each, and an
 /// experiment's own condition takes the place of the whole list.
 #[test]
 fn lists_and_layouts_are_shared() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("warm.csv"), "hours;T\n0,5;1,5\n1;0,9\n").unwrap();
+    std::fs::write(folder.path().join("warm.csv"), NOTED).unwrap();
     std::fs::write(folder.path().join("cold.csv"), "hours;conc\n0,5;2,5\n").unwrap();
     let text = r#"
         name = "chain"

@@ -198,15 +198,22 @@ fn separator(header: &str) -> char {
     [';', '\t'].into_iter().find(|&separator| header.contains(separator)).unwrap_or(',')
 }
 
-/// The cells of a line, without the spaces and quotes around them.
+/// The cells of a line, without the spaces and quotes around them; between quotes nothing separates, unless one is alone, as that
+/// of an inch.
 fn cells(text: &str, line: Range<usize>, separator: char) -> Vec<Range<usize>> {
+    let in_pairs = text[line.clone()].matches('"').count().is_multiple_of(2);
+    let mut quoted = false;
+    let separates = |c: char| {
+        quoted ^= in_pairs && c == '"';
+        c == separator && !quoted
+    };
     let mut start = line.start;
     let cell = |part: &str| {
         let range = trimmed(part, start, |c| c.is_whitespace() || c == '"');
         start += part.len() + 1;
         range
     };
-    text[line].split(separator).map(cell).collect()
+    text[line].split(separates).map(cell).collect()
 }
 
 /// The bytes of a text that begins at `start`, without what is around its middle.

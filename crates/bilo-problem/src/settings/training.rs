@@ -74,7 +74,7 @@ settings! {
             "searches from so many places, spread over the `bounds` or around the guess; without it from the guess, and \
              from eight others where no fit is found that the errors of the data allow, or where there is one coordinate";
         "time-limit" time_limit: Option<f64> = None;
-            Positive, "seconds after which the run stops with what it has";
+            Positive, "seconds after which the search stops with what it has; its checks may take as long again, ten seconds at least";
         "record-every" record_every: usize = 10;
             Count(1, None), "a row of `history.csv` every so many steps";
     }
