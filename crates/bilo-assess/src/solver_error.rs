@@ -27,6 +27,9 @@ const FINE: f64 = 0.1;
 /// Most cost of a solve: some seconds with all its derivatives.
 const MOST_WORK: f64 = 1.1e7;
 
+/// Where functions are unknown it is that of so many: their search goes on for longer.
+const FOR_FUNCTIONS: f64 = 10.0;
+
 /// Observed orders of convergence beyond this are chance.
 const HIGHEST_ORDER: f64 = 4.0;
 
@@ -193,7 +196,8 @@ impl<'a> Search<'a> {
     fn next(&mut self) -> bool {
         let next = self.finer_grid();
         let same = next == self.classical;
-        if same || cost::of_solve(self.run.problem, &next) > MOST_WORK {
+        let solves = if self.run.problem.functions.is_empty() { 1.0 } else { FOR_FUNCTIONS };
+        if same || solves * cost::of_solve(self.run.problem, &next) > MOST_WORK {
             return false;
         }
         let problem = Problem { classical: next.clone(), ..self.run.problem.clone() };

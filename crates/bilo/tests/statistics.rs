@@ -443,10 +443,10 @@ fn a_field_prior_is_gaussian_process_regression() {
     assert!((sd / best).log10().abs() < 0.04, "{sd} {best}");
 }
 
-/// A source f from measured values of u, by grids of 8 and of 512 cells: the first says by how much its error moves f, and so
-/// much it is, to the next order of the cells' size.
+/// A source f from measured values of u, by grids of 20 and of 640 cells: the first moves f by more than a tenth of its error bar, and is refined
+/// until it does so by less; the search goes on there, to what the fine grid finds.
 #[test]
-fn a_coarse_grid_says_by_how_much_it_moves_a_function() {
+fn a_coarse_grid_is_refined_until_it_hardly_moves_a_function() {
     let mut random = Pcg64::seed_from_u64(33);
     let noise = 1e-4;
     let x: Vec<f64> = (1..40).map(|i| f64::from(i) / 40.0).collect();
@@ -471,16 +471,18 @@ fn a_coarse_grid_says_by_how_much_it_moves_a_function() {
         outcome.fields.arrays.iter().find(|array| array.name == name).expect("a field").values.clone()
     };
     let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
-    let (coarse, fine) = (found(8), found(512));
+    let (coarse, fine) = (found(20), found(640));
     let (a, b) = (field(&coarse, "f"), field(&fine, "f"));
     let moved: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
-    let exact = norm(&moved) / norm(&field(&coarse, "f_sd"));
-    let said = coarse.discretisation.as_ref().expect("a grid").of_functions[0];
-    assert!((said / exact - 1.0).abs() < 0.25, "{said} {exact}");
-    let reasons =
-        |outcome: &Outcome| -> Vec<ReasonKind> { outcome.verdict.reasons.iter().map(|r| r.kind).collect() };
-    assert!(reasons(&coarse).contains(&ReasonKind::Discretisation), "{:?}", coarse.verdict);
-    assert!(!reasons(&fine).contains(&ReasonKind::Discretisation), "{:?}", fine.verdict);
+    let moved = norm(&moved) / norm(&field(&fine, "f_sd"));
+    let grid = coarse.discretisation.as_ref().expect("a grid");
+    assert!(grid.refined && grid.of_functions[0] < 0.1, "{grid:?}");
+    // Searches end where the likelihood hardly rises, which adds a little to the tenth.
+    assert!(moved < 0.15, "{moved} {grid:?} {:?}", coarse.notes);
+    for outcome in [&coarse, &fine] {
+        let kinds: Vec<ReasonKind> = outcome.verdict.reasons.iter().map(|reason| reason.kind).collect();
+        assert!(!kinds.contains(&ReasonKind::Discretisation), "{:?}", outcome.verdict);
+    }
 }
 
 /// What follows from A and k has the error bar of a linear function of them, with their correlation: for A/k
