@@ -102,7 +102,7 @@ def rod(tmp_path: Path) -> bilo.Problem:
 def program(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The program `bilo`: that of `BILO_PROGRAM`, or the one in the package."""
     named = os.environ.get("BILO_PROGRAM")
-    command = [named] if named else [sys.executable, "-m", "bilo"]
+    command = [named] if named else [sys.executable, "-P", "-m", "bilo"]
     return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 

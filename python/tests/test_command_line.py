@@ -11,7 +11,7 @@ from conftest import DECAY
 
 import bilo
 
-MODULE = [sys.executable, "-m", "bilo"]
+MODULE = [sys.executable, "-P", "-m", "bilo"]
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
