@@ -105,10 +105,8 @@ impl Line {
         Line { pieces, periodic: false, positions, graded: true }
     }
 
-    /// With so many equal cells in place of the one that a place is in, or ends at.
-    pub(crate) fn divided_at(&self, place: f64, parts: usize) -> Line {
-        let last = self.positions.len() - 1;
-        let end = self.positions.partition_point(|&node| node < place).clamp(1, last);
+    /// With so many equal cells in place of the one that ends at a node.
+    pub(crate) fn divided(&self, end: usize, parts: usize) -> Line {
         let [a, b] = [self.positions[end - 1], self.positions[end]];
         let mut positions = self.positions.clone();
         positions.splice(end..end, (1..parts).map(|k| a + (b - a) * k as f64 / parts as f64));

@@ -1,25 +1,22 @@
 //! Steps in time.
 
 use crate::error::SolveError;
-use crate::grid::Line;
 use crate::newton::Newton;
-use crate::runge_kutta::{Method, Step};
+use crate::runge_kutta::Step;
 use crate::solution::Work;
 use crate::system::{Stage, System};
 
-/// The stage values of every step through the times, the last being the new solution; `accept` gets them as they come.
+/// The stage values of each of some steps from a level, the last being the new level; `accept` gets them as they come.
 pub(crate) fn march(
     system: &mut System<'_>,
-    method: &'static Method,
-    start: &[f64],
-    times: &Line,
+    steps: Vec<Step>,
+    mut u: Vec<f64>,
     work: &mut Work,
     mut accept: impl FnMut(&[Vec<f64>]),
 ) -> Result<(), SolveError> {
     let mut newton = Newton::new(&system.discrete.pattern);
-    let mut u = start.to_vec();
     let mut slope = vec![0.0; u.len()];
-    for step in method.steps(times) {
+    for step in steps {
         let mut stages = solve_step(&mut newton, system, &step, (&u, &mut slope), work)?;
         work.steps += 1;
         accept(&stages);

@@ -158,7 +158,7 @@ impl Solver {
     }
 
     /// How each step in time was taken.
-    fn steps(&self, solution: &Solution) -> Vec<Step> {
+    pub(crate) fn steps(&self, solution: &Solution) -> Vec<Step> {
         solution.time.as_ref().map_or(vec![], |times| self.method().steps(times))
     }
 

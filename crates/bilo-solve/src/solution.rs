@@ -128,6 +128,20 @@ impl Solution {
         (0..self.fields.len()).flat_map(|state| self.sample(state, &orders, &points)).collect()
     }
 
+    /// How many times there are values of.
+    pub(crate) fn levels(&self) -> usize {
+        self.fields[0].len() / self.grid.field_nodes().count()
+    }
+
+    /// Divides the step from the last level into so many.
+    pub(crate) fn divide_step(&mut self, parts: usize) {
+        let next = self.levels();
+        if let Some(time) = &mut self.time {
+            *time = time.divided(next, parts);
+            self.t = time.positions().to_vec();
+        }
+    }
+
     /// Appends the stages of a step in time and what it came to.
     pub(crate) fn push_step(&mut self, inner: &[Vec<f64>], end: &[f64]) {
         if self.stages.is_empty() {
@@ -155,8 +169,8 @@ impl Solution {
 
     /// Calls `visit(unknown, value)` for all entries of fields at one time.
     fn for_each_at(&self, k: usize, fields: &[Vec<f64>], mut visit: impl FnMut(usize, f64)) {
+        let size = self.grid.field_nodes().count();
         for (state, field) in fields.iter().enumerate() {
-            let size = field.len() / self.t.len();
             for (node, &value) in self.grid.field_nodes().zip(&field[k * size..(k + 1) * size]) {
                 visit(state * self.grid.nodes() + node, value);
             }

@@ -261,40 +261,38 @@ impl Solver {
         Err(first_error.expect("there is a start"))
     }
 
-    /// With shorter steps where Newton's iteration does not converge in one that was asked for.
+    /// Where Newton's iteration does not converge in a step that was asked for, it is divided and the march goes on.
     fn solve_in_time(
         &self,
         system: &mut System<'_>,
         start: &[f64],
-        mut times: Line,
+        times: Line,
     ) -> Result<Solution, SolveError> {
+        let mut solution = Solution::new(&system.discrete.grid, Some(times), self.compiled.states());
+        solution.push(start);
         let mut first_error = None;
         for _ in 0..MOST_SHORTENED {
-            match self.solve_evolving(system, start, &times) {
+            match self.go_on(system, &mut solution) {
+                Ok(()) => return Ok(solution),
                 Err(SolveError::NoConvergence { t, residual }) => {
-                    times = times.divided_at(t, SHORTER);
+                    solution.divide_step(SHORTER);
                     first_error.get_or_insert(SolveError::NoConvergence { t, residual });
                 }
-                found => return found,
+                Err(error) => return Err(error),
             }
         }
-        Err(first_error.expect("no attempt was another end"))
+        Err(first_error.expect("no attempt had another end"))
     }
 
-    fn solve_evolving(
-        &self,
-        system: &mut System<'_>,
-        start: &[f64],
-        time: &Line,
-    ) -> Result<Solution, SolveError> {
-        let mut solution = Solution::new(&system.discrete.grid, Some(time.clone()), self.compiled.states());
-        solution.push(start);
-        let mut work = solution.work;
-        march(system, self.method(), start, time, &mut work, |stages| {
+    /// Marches on from the last level of a solution.
+    fn go_on(&self, system: &mut System<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        let steps = self.steps(solution).split_off(solution.levels() - 1);
+        let (u, mut work) = (solution.level(solution.levels() - 1), solution.work);
+        let found = march(system, steps, u, &mut work, |stages| {
             let (u, inner) = stages.split_last().expect("a method has stages");
             solution.push_step(inner, u);
-        })?;
+        });
         solution.work = work;
-        Ok(solution)
+        found
     }
 }

@@ -30,25 +30,27 @@ fn poisson_is_of_second_order() {
     assert_second_order(text, &[2.0], 10, |x| (PI * x).sin() / 2.0);
 }
 
-#[test]
-fn bratu_is_of_second_order() {
-    // u'' + lambda exp(u) = 0: u = -2 ln(cosh((x - 1/2) s/2) / cosh(s/4)) on the
-    // lower branch, with s = sqrt(2 lambda) cosh(s/4).
-    let lambda = 2.0_f64;
-    let s = (0..200).fold(0.0_f64, |s, _| (2.0 * lambda).sqrt() * (s / 4.0).cosh());
-    let text = Text {
-        parameters: &["lambda"],
-        interior: &["u_xx + lambda*exp(u)"],
-        lower: &["u"],
-        upper: &["u"],
-        ..UNIT
-    };
-    assert_second_order(text, &[lambda], 10, |x| {
-        -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln()
-    });
+/// Bratu's problem.
+const BRATU: Text<'static> = Text {
+    parameters: &["lambda"],
+    interior: &["u_xx + lambda*exp(u)"],
+    lower: &["u"],
+    upper: &["u"],
+    ..UNIT
+};
+
+/// Its solution for a root of s = sqrt(2 lambda) cosh(s/4).
+fn bratu(s: f64, x: f64) -> f64 {
+    -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln()
 }
 
-/// The roots of s = sqrt(2 lambda) cosh(s/4), one on each side of the largest difference, by halving.
+#[test]
+fn bratu_is_of_second_order() {
+    let [lower, _] = bratu_roots(2.0);
+    assert_second_order(BRATU, &[2.0], 10, |x| bratu(lower, x));
+}
+
+/// The roots, one on each side of the largest difference, by halving: the lower and the upper solution.
 fn bratu_roots(lambda: f64) -> [f64; 2] {
     let excess = |s: f64| s - (2.0 * lambda).sqrt() * (s / 4.0).cosh();
     let top = 4.0 * (4.0 / (2.0 * lambda).sqrt()).asinh();
@@ -64,32 +66,24 @@ fn bratu_roots(lambda: f64) -> [f64; 2] {
 
 #[test]
 fn of_two_solutions_the_one_nearby_is_found_on_other_grids_too() {
-    let text = Text {
-        parameters: &["lambda"],
-        interior: &["u_xx + lambda*exp(u)"],
-        lower: &["u"],
-        upper: &["u"],
-        ..UNIT
-    };
-    let solver = text.solver().expect("well posed");
-    let exact = |s: f64, x: f64| -2.0 * (((x - 0.5) * s / 2.0).cosh() / (s / 4.0).cosh()).ln();
+    let solver = BRATU.solver().expect("well posed");
     let middle = |solution: &Solution| solution.sample(0, &[0], &[&[0.5]])[0];
     let solve = |lambda, cells, known: Known<'_>| {
-        let resolution = text.resolution(cells, 0);
+        let resolution = BRATU.resolution(cells, 0);
         solver.solve_with(&Values::parameters(&[lambda]), &resolution, known).expect("solvable")
     };
     let [[lower, upper], [_, next]] = [1.5, 1.6].map(bratu_roots);
-    let nodes = solver.nodes(&[1.5], &text.resolution(200, 0)).expect("a grid");
-    let start: Vec<f64> = nodes[0].iter().map(|&x| exact(upper, x)).collect();
+    let nodes = solver.nodes(&[1.5], &BRATU.resolution(200, 0)).expect("a grid");
+    let start: Vec<f64> = nodes[0].iter().map(|&x| bratu(upper, x)).collect();
     let on_upper = solve(1.5, 200, Known { start: Some(&start), ..Known::default() });
     let there = solve(1.6, 320, Known { near: Some(&on_upper), ..Known::default() });
     let on_lower = solve(1.5, 200, Known::default());
     // Second order: h^2 is 2.5e-5, and the upper solution is steep.
     for (found, s) in [(&on_upper, upper), (&there, next), (&on_lower, lower)] {
-        assert!((middle(found) - exact(s, 0.5)).abs() < 5e-3, "{} not {}", middle(found), exact(s, 0.5));
+        assert!((middle(found) - bratu(s, 0.5)).abs() < 5e-3, "{} not {}", middle(found), bratu(s, 0.5));
     }
     // The two are far from each other.
-    assert!(exact(upper, 0.5) > 2.0 * exact(lower, 0.5));
+    assert!(bratu(upper, 0.5) > 2.0 * bratu(lower, 0.5));
 }
 
 #[test]
