@@ -4,7 +4,7 @@ use super::names::Names;
 use crate::diagnostic::Result;
 use crate::model::domain::{Coordinate, divided};
 use crate::model::problem::Problem;
-use bilo_expr::{Expr, Leaf, Symbol};
+use bilo_expr::{Expr, Function, Leaf, Symbol};
 
 /// Sums of absolute weights of a difference of order n are at most 2^n over the n-th power of the step: four orders, as those of
 /// beams, have 16.
@@ -23,10 +23,7 @@ const ON_A_NODE: f64 = 1e-6;
 /// where the equations jump along a coordinate, on the grid of half as many cells too: inside of a cell a jump's error does not
 /// shrink as others do. As they are where the places do not allow that.
 pub(crate) fn cells_between_jumps(problem: &Problem) -> Result<Vec<usize>> {
-    let mut names = Names::new(problem)?;
-    names.bind_states_opaque(problem);
-    let residuals = problem.equations.iter().map(|equation| names.lower(&equation.residual));
-    let residuals = residuals.collect::<Result<Vec<_>>>()?;
+    let Lowered { mut names, residuals, .. } = Lowered::of(problem)?;
     let compared = names.graph.jumps(&residuals);
     let axes = divided(&problem.coordinates);
     let aligned = axes.into_iter().zip(&problem.classical.cells).map(|(axis, &cells)| {
@@ -61,10 +58,7 @@ fn zero_of(names: &mut Names, coordinate: Symbol, difference: Expr) -> Option<f6
 /// Most cells along each coordinate that the reference solver divides: a difference of order n over N cells loses a part of Nⁿ
 /// rounding errors.
 pub fn most_cells(problem: &Problem) -> Result<Vec<usize>> {
-    let mut names = Names::new(problem)?;
-    let states = names.bind_states_opaque(problem);
-    let residuals = problem.equations.iter().map(|equation| names.lower(&equation.residual));
-    let residuals = residuals.collect::<Result<Vec<_>>>()?;
+    let Lowered { names, states, residuals } = Lowered::of(problem)?;
     let leaves = names.graph.leaves(&residuals);
     let order = |coordinate: usize| {
         let of = |leaf: &Leaf| match leaf {
@@ -79,4 +73,21 @@ pub fn most_cells(problem: &Problem) -> Result<Vec<usize>> {
         (cells / ROUND).max(1.0) as usize * ROUND as usize
     };
     Ok(divided(&problem.coordinates).into_iter().map(|coordinate| most(order(coordinate))).collect())
+}
+
+/// The equations as expressions of states that nothing is known of.
+struct Lowered {
+    names: Names,
+    states: Vec<Function>,
+    residuals: Vec<Expr>,
+}
+
+impl Lowered {
+    fn of(problem: &Problem) -> Result<Lowered> {
+        let mut names = Names::new(problem)?;
+        let states = names.bind_states_opaque(problem);
+        let residuals = problem.equations.iter().map(|equation| names.lower(&equation.residual));
+        let residuals = residuals.collect::<Result<Vec<_>>>()?;
+        Ok(Lowered { names, states, residuals })
+    }
 }

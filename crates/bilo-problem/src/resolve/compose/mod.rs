@@ -108,8 +108,12 @@ pub(crate) fn compose(mut written: Written) -> Result<(Written, Composed)> {
 fn choose_cells(problem: &mut Problem) -> Result<()> {
     if problem.classical == Classical::over(&problem.coordinates) {
         let most = most_cells(problem)?;
-        problem.classical.cells.iter_mut().zip(most).for_each(|(cells, most)| *cells = (*cells).min(most));
-        problem.classical.cells = cells_between_jumps(problem)?;
+        problem.classical.cells.iter_mut().zip(&most).for_each(|(cells, most)| *cells = (*cells).min(*most));
+        let aligned = cells_between_jumps(problem)?.into_iter().zip(most);
+        let cells = problem.classical.cells.iter_mut().zip(aligned);
+        cells
+            .filter(|(_, (aligned, most))| aligned <= most)
+            .for_each(|(cells, (aligned, _))| *cells = aligned);
     }
     Ok(())
 }
