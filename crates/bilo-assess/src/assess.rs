@@ -104,7 +104,8 @@ fn best_numbers<'b>(mut loss: ReferenceLoss<'b>, from: Evaluation<'b>) -> Result
     Ok((optimum.evaluation, optimum.stop == Stop::Converged))
 }
 
-/// Where one for functions ends: a best fit even without an end, as those are that begin here.
+/// Where a search for functions goes on to, and whether nobody ended it: without an end of its own it is a best fit all the same, no
+/// worse than the one that it began at.
 fn best_functions<'b>(
     run: &RunContext<'b>,
     loss: ReferenceLoss<'b>,
